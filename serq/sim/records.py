@@ -1,0 +1,232 @@
+"""What a run keeps of sessions, their holds, leases and jobs (interp.md §2)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from serq.sim.clients import ClientTurn, LastToken
+    from serq.sim.pools import PoolState
+    from serq.sim.rng import UnitStream
+    from serq.sim.scopes import HoldSite
+    from serq.sim.stages import StageState
+
+NOT_ADMITTED = 2**62
+
+
+class Status(IntEnum):
+    """What a session is doing."""
+
+    READY = 0
+    QUEUED = 1
+    AT_STAGE = 2
+    GROWING = 3
+    JOINING = 4
+    ENDED = 5
+
+
+READY, QUEUED, AT_STAGE = Status.READY, Status.QUEUED, Status.AT_STAGE
+GROWING, JOINING, ENDED = Status.GROWING, Status.JOINING, Status.ENDED
+
+
+class Session:
+    """A session or a leg: a program counter, attributes, open holds, leases."""
+
+    __slots__ = (
+        "admission",
+        "attrs",
+        "client",
+        "forks",
+        "grow_by",
+        "grow_pool",
+        "holds",
+        "job",
+        "leases",
+        "legs",
+        "number",
+        "orphan",
+        "parent",
+        "pc",
+        "preempted_at",
+        "ready_at",
+        "ready_count",
+        "root",
+        "serial",
+        "status",
+        "stream",
+        "stuck",
+        "token",
+        "trace_session",
+        "turns",
+        "waiting",
+        "workload",
+    )
+
+    def __init__(self, number: int, serial: int, attrs: list[float], parent: Session | None = None) -> None:
+        self.number = number
+        self.serial = serial
+        self.attrs = attrs
+        self.pc = 0
+        self.status: Status = READY
+        self.holds: list[Hold] = []
+        self.leases: list[LeaseRecord] = []
+        self.waiting: Waiting | None = None
+        self.job: Job | None = None
+        self.grow_pool: PoolState | None = None
+        self.grow_by = 0.0
+        self.admission = NOT_ADMITTED
+        self.preempted_at: dict[int, float] = {}
+        self.stuck = False
+        self.turns = 0
+        self.forks = 0
+        self.legs: list[Session] = []
+        self.parent = parent
+        self.root: Session = self if parent is None else parent.root
+        self.orphan = False
+        self.stream: UnitStream | None = None
+        self.workload: UnitStream | None = None
+        self.trace_session: Any = None
+        self.client: ClientTurn | None = None
+        self.token: LastToken | None = None
+        self.ready_at = -1.0
+        self.ready_count = 0
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+        return f"session {self.serial}" if self.parent is None else f"a leg of session {self.serial}"
+
+
+class Member:
+    """One pool of an open hold: allocation, computed position, reservation, prefix consumed."""
+
+    __slots__ = ("alloc", "own", "pool", "position", "reserved", "slot")
+
+    def __init__(self, pool: PoolState, alloc: float, own: float, reserved: float, slot: int) -> None:
+        self.pool = pool
+        self.alloc = alloc
+        self.position = own
+        self.own = own
+        self.reserved = reserved
+        self.slot = slot
+
+
+class Hold:
+    """An open hold of a session."""
+
+    __slots__ = ("grown", "lease_pool", "members", "site")
+
+    def __init__(self, site: HoldSite, members: list[Member], lease_pool: PoolState | None) -> None:
+        self.site = site
+        self.members = members
+        self.lease_pool = lease_pool
+        self.grown = False
+
+    def member(self, pool: PoolState) -> Member | None:
+        """The part of the hold on a pool, if it still has one."""
+        for m in self.members:
+            if m.pool is pool:
+                return m
+        return None
+
+
+class LeaseRecord:
+    """An allocation kept past its scope; `reader` is who its cache clause is read for."""
+
+    __slots__ = ("alive", "computed", "finite", "member", "owner", "reader", "site")
+
+    def __init__(self, site: HoldSite, member: Member, computed: float, owner: Session, finite: bool) -> None:
+        self.site = site
+        self.member = member
+        self.computed = computed
+        self.owner = owner
+        self.reader = owner
+        self.finite = finite
+        self.alive = True
+
+
+class Waiting:
+    """A hold waiting to be admitted."""
+
+    __slots__ = ("fixed", "lease_pool", "needs", "pools", "resumed", "since", "site", "units")
+
+    def __init__(self, site: HoldSite, pools: list[PoolState], since: float, resumed: bool) -> None:
+        self.site = site
+        self.pools = pools
+        self.since = since
+        self.resumed = resumed
+        self.units: list[float] = []
+        self.needs: list[float] = []
+        self.fixed = False
+        self.lease_pool: PoolState | None = None
+
+
+class Job:
+    """Work of a session at a stage; `number` orders jobs of the whole run."""
+
+    __slots__ = (
+        "alive",
+        "begun",
+        "decode",
+        "hold",
+        "joined",
+        "member",
+        "number",
+        "served",
+        "session",
+        "stage",
+        "start_position",
+        "tag",
+        "total",
+        "work",
+    )
+
+    def __init__(self, number: int, session: Session | None, work: float, joined: float) -> None:
+        self.number = number
+        self.session = session
+        self.stage: StageState | None = None
+        self.work = work
+        self.total = work
+        self.joined = joined
+        self.begun = joined
+        self.alive = True
+        self.decode = False
+        self.hold: Hold | None = None
+        self.member: Member | None = None
+        self.start_position = 0.0
+        self.served = -1
+        self.tag = 0.0
+
+
+class Context:
+    """Values a moment supplies to expressions, under the IR's names of the context variables."""
+
+    __slots__ = (
+        "Admission",
+        "Admitted",
+        "Age",
+        "Arrived",
+        "Attn",
+        "Decoding",
+        "Demand",
+        "Kvb",
+        "Kvp",
+        "Last",
+        "N",
+        "Ndec",
+        "Npre",
+        "Nres",
+        "Ntok",
+        "Position",
+        "Preempted",
+        "Queued",
+        "Remaining",
+        "Served",
+        "Size",
+        "Waited",
+    )
+
+    def __init__(self) -> None:
+        for name in self.__slots__:
+            setattr(self, name, 0.0)
