@@ -46,10 +46,6 @@ class Clients:
         self.tpot = Samples(detailed)
         self.response = Samples(detailed)
 
-    def begin(self, s: Session) -> None:
-        """A turn was drawn."""
-        s.client = ClientTurn(self.m.now)
-
     def _record(self, samples: Samples, value: float, s: Session) -> None:
         if self.m.warm:
             samples.add(value, self.m.now, s.serial, s.attrs[self.m.slot_turn])

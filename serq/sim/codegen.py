@@ -7,9 +7,11 @@ rows of `serq.ir.tables`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
 from typing import Any
 
+from serq.diagnostics import IrPath
 from serq.ir.expressions import (
     Agg,
     Attr,
@@ -32,6 +34,7 @@ from serq.ir.tables import BINARY, FUNCTION, UNARY
 from serq.sim import numeric
 
 _INLINE = 20
+_FILE = "<serq program>"
 
 # What a compiled expression is called with at each moment: the session, the context.
 PARAMETERS: Mapping[Moment, str] = {
@@ -92,7 +95,7 @@ CALLS: Mapping[str, str] = {
     "Exp": "exp({0})",
     "Ln": "ln({0})",
     "Pow": "power({0}, {1})",
-    "Queue": "{0}.queue()",
+    "Queue": "float({0}.count)",
     "Busy": "{0}.busy()",
     "Work": "{0}.work_left()",
     "EstLambda": "{0}.estimator.rate()",
@@ -158,44 +161,58 @@ class Codegen:
 
     def __init__(self) -> None:
         self._source: list[str] = []
-        self._count = 0
+        self._paths: list[tuple[IrPath, ...]] = []
+        self._by_line: dict[int, IrPath] = {}
 
     def function(self, e: Expr, moment: Moment, stream: str | None = None) -> str:
         """Define a function of an expression's value; returns its name."""
-        return self._define(f"return {_Writer(self, moment, stream).value(e, 0)}", moment)
+        return self._define(f"return {Writer(self, moment, stream).value(e, 0)}", moment)
 
     def test(self, e: Expr, moment: Moment, stream: str | None = None) -> str:
         """Define a function of an expression's truth, for expressions that can only be 0 or 1."""
-        return self._define(f"return {_Writer(self, moment, stream).truth(e, 0)}", moment)
+        return self._define(f"return {Writer(self, moment, stream).truth(e, 0)}", moment)
 
     def key_list(self, keys: tuple[Expr, ...], moment: Moment, stream: str | None = None) -> str:
         """Define a function of a list of keys under the total order of doubles."""
-        writer = _Writer(self, moment, stream)
+        writer = Writer(self, moment, stream)
         values = ", ".join(f"order_key({writer.value(k, 0)})" for k in keys)
         return self._define(f"return ({values},)", moment)
 
-    def lines(self, body: list[str], moment: Moment) -> str:
-        """Define a function of several statements; returns its name."""
-        return self._define("\n    ".join(body or ["pass"]), moment)
+    def lines(self, body: list[str], moment: Moment, paths: Sequence[IrPath] = ()) -> str:
+        """Define a function of several one-line statements; `paths` say where each comes from."""
+        return self._define("\n    ".join(body or ["pass"]), moment, tuple(paths))
 
-    def writer(self, moment: Moment, stream: str | None = None) -> _Writer:
+    def writer(self, moment: Moment, stream: str | None = None) -> Writer:
         """Source of single expressions, for functions put together by the caller."""
-        return _Writer(self, moment, stream)
+        return Writer(self, moment, stream)
 
-    def _define(self, body: str, moment: Moment) -> str:
-        name = f"f{self._count}"
-        self._count += 1
+    def _define(self, body: str, moment: Moment, paths: tuple[IrPath, ...] = ()) -> str:
+        name = f"f{len(self._source)}"
         self._source.append(f"def {name}({PARAMETERS[moment]}):\n    {body}\n")
+        self._paths.append(paths)
         return name
+
+    def path_of(self, traceback: TracebackType | None) -> IrPath:
+        """Where in the IR the generated line comes from that an exception passed through."""
+        path: IrPath = ()
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == _FILE:
+                path = self._by_line.get(traceback.tb_lineno, path)
+            traceback = traceback.tb_next
+        return path
 
     def link(self, namespace: dict[str, Any]) -> Callable[[str], Callable[..., Any]]:
         """Compile everything defined, in a namespace; returns a look-up by name."""
-        code = compile("\n".join(self._source), "<serq program>", "exec")
+        first = 1
+        for text, paths in zip(self._source, self._paths, strict=True):
+            self._by_line.update({first + 1 + k: path for k, path in enumerate(paths)})
+            first += text.count("\n") + 1
+        code = compile("\n".join(self._source), _FILE, "exec")
         exec(code, namespace)
         return namespace.__getitem__
 
 
-class _Writer:
+class Writer:
     """Writes expressions of one moment."""
 
     def __init__(self, codegen: Codegen, moment: Moment, stream: str | None) -> None:

@@ -92,9 +92,6 @@ class Engine(StageState):
 
     # Residents
 
-    def present(self) -> int:
-        return len(self.residents)
-
     def start(self, job: Job) -> None:
         if not self.begin(job):
             return
@@ -104,11 +101,13 @@ class Engine(StageState):
         while at and _admission(self.residents[at - 1]) > admission:
             at -= 1
         self.residents.insert(at, job)
+        self.count += 1
         self.version += 1
 
     def leave(self, job: Job) -> None:
         job.alive = False
         self.residents.remove(job)
+        self.count -= 1
         self.version += 1
 
     def serves(self, s: Session) -> bool:
@@ -306,6 +305,7 @@ class Engine(StageState):
             # The run's own amount, so that the rounding of chunks does not accumulate.
             job.member.position = job.start_position + job.total
         self.residents.remove(job)
+        self.count -= 1
         self.version += 1
         self.done(job)
 

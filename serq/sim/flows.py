@@ -34,9 +34,6 @@ class SharedState(StageState):
         self.capacity = capacity
         self.flows: dict[int, Flow] = {}
 
-    def present(self) -> int:
-        return len(self.flows)
-
     def start(self, job: Job) -> None:
         self.m.flows.start([self], job)
 
@@ -44,6 +41,7 @@ class SharedState(StageState):
         self.m.flows.leave(job)
 
     def utilization(self) -> float:
+        """The capacity its flows carry: the sum of rate over capacity, in job order."""
         total = -0.0
         for number in sorted(self.flows):
             total += self.flows[number].rate / self.capacity
@@ -80,6 +78,7 @@ class Flows:
         self.all[flow.number] = flow
         for stage in stages:
             stage.flows[flow.number] = flow
+            stage.count += 1
         self._touch(flow)
 
     def leave(self, job: Job) -> None:
@@ -93,6 +92,7 @@ class Flows:
         del self.all[flow.number]
         for stage in flow.stages:
             del stage.flows[flow.number]
+            stage.count -= 1
         self._touch(flow)
 
     def _touch(self, flow: Flow) -> None:

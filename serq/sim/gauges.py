@@ -42,13 +42,21 @@ class _Windows:
 
     def add(self, value: float, begin: float, finish: float) -> None:
         """The gauge had a value from `begin` to `finish`; segments come in order."""
-        begin, finish = max(begin, self.start), min(finish, self.end)
+        if begin < self.start:
+            begin = self.start
+        if finish > self.end:
+            finish = self.end
         if not finish > begin:
             return
-        self.least = min(self.least, value)
-        self.greatest = max(self.greatest, value)
+        if value < self.least:
+            self.least = value
+        if value > self.greatest:
+            self.greatest = value
         self.total += value * (finish - begin)
         edges = self.edges
+        if edges[self._at] <= begin and finish <= edges[self._at + 1]:
+            self.sums[self._at] += value * (finish - begin)
+            return
         while self._at < BATCHES - 1 and edges[self._at + 1] <= begin:
             self._at += 1
         k = self._at

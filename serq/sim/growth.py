@@ -100,6 +100,8 @@ class Growth:
         member = hold.member(pool)
         assert member is not None
         position = member.position
+        if victim.preempted_at is None:
+            victim.preempted_at = {}
         before = victim.preempted_at.get(pool.index)
         if before is not None and before >= position - EPS and not victim.stuck:
             victim.stuck = True

@@ -19,8 +19,6 @@ Kind = Literal[
     "Jump",
     "Open",
     "Close",
-    "Turn",
-    "Answer",
     "Run",
     "Grow",
     "Drop",
@@ -47,16 +45,24 @@ class Scope:
     closes: int = -1
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The point where the server's statements of a turn are done; it stands in no block."""
+
+
 @dataclass
 class Instruction:
-    """One step of a session. `target` is where a branch, a jump or a fork leads."""
+    """One step of a session. `target` is where a branch, a jump or a fork leads.
+
+    A `Straight` instruction is a run of assignments, observations, turns and answers.
+    """
 
     kind: Kind
     path: IrPath
     stmt: st.Stmt | None = None
     target: int = -1
     scope: Scope | None = None
-    straight: list[tuple[st.Stmt, IrPath]] = field(default_factory=list)
+    straight: list[tuple[st.Stmt | Answer, IrPath]] = field(default_factory=list)
 
 
 @dataclass
@@ -80,6 +86,12 @@ class _Builder:
         self.program = program
         self.code: list[Instruction] = []
         self.scopes: list[Scope] = []
+        self._landing = 0
+
+    def here(self) -> int:
+        """The next instruction's place, as the target of a jump: nothing before it runs on into it."""
+        self._landing = len(self.code)
+        return self._landing
 
     def emit(self, instruction: Instruction) -> int:
         self.code.append(instruction)
@@ -92,17 +104,17 @@ class _Builder:
         for k, stmt in enumerate(self.program.blocks[index]):
             path: IrPath = ("blocks", index, k)
             if unanswered and sides[k] == "Workload":
-                self.emit(Instruction("Answer", path))
+                self.straight(Answer(), path)
                 unanswered = False
             if isinstance(stmt, st.Turn):
                 unanswered = True
             self.statement(stmt, path, scope)
         if unanswered:
-            self.emit(Instruction("Answer", ("blocks", index)))
+            self.straight(Answer(), ("blocks", index))
 
     def statement(self, stmt: st.Stmt, path: IrPath, scope: Scope | None) -> None:
         match stmt:
-            case st.Set() | st.Observe():
+            case st.Set() | st.Observe() | st.Turn():
                 self.straight(stmt, path)
             case st.Branch(then=then, other=other):
                 self.branch(stmt, path, then, other, scope)
@@ -110,9 +122,9 @@ class _Builder:
                 top = self.emit(Instruction("Branch", path, stmt))
                 self.block(body, scope)
                 self.emit(Instruction("Jump", path, target=top))
-                self.code[top].target = len(self.code)
+                self.code[top].target = self.here()
             case st.Loop(body=body):
-                top = len(self.code)
+                top = self.here()
                 self.block(body, scope)
                 self.emit(Instruction("Jump", path, target=top))
             case st.Hold(body=body):
@@ -121,16 +133,14 @@ class _Builder:
                 fork = self.emit(Instruction("Fork", path, stmt))
                 self.block(body, scope)
                 self.emit(Instruction("LegEnd", path))
-                self.code[fork].target = len(self.code)
+                self.code[fork].target = self.here()
             case _:
                 kind: Kind = type(stmt).__name__  # type: ignore[assignment]
                 self.emit(Instruction(kind, path, stmt, scope=scope))
 
-    def straight(self, stmt: st.Stmt, path: IrPath) -> None:
-        # Neighbours in one block: no jump leads between them.
-        last = self.code[-1] if self.code else None
-        follows = last is not None and last.kind == "Straight" and last.straight[-1][1][:2] == path[:2]
-        if follows and last is not None and last.straight[-1][1][2] == int(path[2]) - 1:
+    def straight(self, stmt: st.Stmt | Answer, path: IrPath) -> None:
+        last = self.code[-1] if len(self.code) > self._landing else None
+        if last is not None and last.kind == "Straight":
             last.straight.append((stmt, path))
         else:
             self.emit(Instruction("Straight", path, straight=[(stmt, path)]))
@@ -139,12 +149,12 @@ class _Builder:
         top = self.emit(Instruction("Branch", path, stmt))
         self.block(then, scope)
         if not self.program.blocks[other]:
-            self.code[top].target = len(self.code)
+            self.code[top].target = self.here()
             return
         leave = self.emit(Instruction("Jump", path))
-        self.code[top].target = len(self.code)
+        self.code[top].target = self.here()
         self.block(other, scope)
-        self.code[leave].target = len(self.code)
+        self.code[leave].target = self.here()
 
     def hold(self, stmt: st.Hold, path: IrPath, body: int, parent: Scope | None) -> None:
         scope = Scope(stmt, path, len(self.scopes), parent)

@@ -30,7 +30,7 @@ class Legs:
         leg.turns = s.turns
         leg.stream = m.bank.open(LEG_KIND, s.serial, s.forks)
         s.forks += 1
-        s.legs.append(leg)
+        s.legs = [*s.legs, leg]
         m.ready.append(leg)
 
     def join(self, s: Session) -> bool:
@@ -58,8 +58,8 @@ class Legs:
             return
         for lease in leg.leases:
             self._pass_on(lease, leg, parent)
-        leg.leases = []
-        parent.legs.remove(leg)
+        leg.leases = ()
+        parent.legs = [x for x in parent.legs if x is not leg]
         if not parent.legs and parent.status == JOINING:
             parent.status = READY
             self.m.ready.append(parent)
@@ -68,7 +68,7 @@ class Legs:
         # The leg's attributes stay as it left them, for the cache clause.
         lease.owner = parent
         lease.member.pool.rename_holder(leg, parent)
-        parent.leases.append(lease)
+        parent.leases = [*parent.leases, lease]
 
     def end_session(self, s: Session) -> None:
         """A session ends: holds, then leases, then its place; a closed population replaces it."""
@@ -103,7 +103,7 @@ class Legs:
             return
         for leg in s.legs:
             leg.orphan = True
-        s.legs = []
+        s.legs = ()
         self.end_session(s)
 
     # The end of the run

@@ -18,6 +18,7 @@ from serq.ir.traverse import expressions_of
 from serq.sim import draws, numeric
 from serq.sim.caching import SpillRule
 from serq.sim.claims import EndClaim, IterationClaim, aggregate
+from serq.sim.clients import ClientTurn
 from serq.sim.codegen import WORKLOAD_STREAM, Codegen, is_boolean, static_member
 from serq.sim.engine import Engine
 from serq.sim.errors import Stop
@@ -48,13 +49,14 @@ class Linked:
     sites: list[HoldSite]
     turns: TurnSource
     init: Callable[[Session], None]
-    take_turn: Callable[[Session], None]
+    turn: Callable[[Session], None]
     gap: Callable[[], float] | None
     gauges: list[GaugeState]
     given: list[Any]
     iteration_claims: list[IterationClaim]
     end_claims: list[EndClaim]
     claims: list[IterationClaim | EndClaim]
+    codegen: Codegen
     observed: dict[int, list[float]] = field(default_factory=dict)
     after_event: Callable[[], None] | None = None
 
@@ -290,13 +292,14 @@ class _Linker:
             sites=sites,
             turns=TurnSource(m, program, m.corpus),
             init=_nothing,
-            take_turn=_nothing,
+            turn=_nothing,
             gap=None,
             gauges=[self._gauge(g) for g in program.gauges],
             given=[c for c in claims if c.spec.given is not None],
             iteration_claims=[c for c in claims if isinstance(c, IterationClaim)],
             end_claims=[c for c in claims if isinstance(c, EndClaim)],
             claims=claims,
+            codegen=self.codegen,
         )
         self._workload(linked)
         if isinstance(program.arrival, pr.Renewal):
@@ -305,29 +308,25 @@ class _Linker:
         return linked
 
     def _workload(self, linked: Linked) -> None:
-        m, program = self.m, self.program
-        init = self._block(program.init)
-        turn = self._block(program.turn)
-        slot_turn = program.slot_turn
+        self._late(self._block(self.program.init), partial(setattr, linked, "init"))
+        self._late(self._block(self.program.turn), partial(setattr, linked, "turn"))
 
-        def use(get: Get) -> None:
-            linked.init = get(init)
-            draw, load = get(turn), linked.turns.load
+    def _turn_taker(self, linked: Linked) -> Callable[[Session], None]:
+        m, load = self.m, linked.turns.load
+        slot_turn = self.program.slot_turn
 
-            def take_turn(s: Session) -> None:
-                s.attrs[slot_turn] += 1.0
-                s.turns += 1
-                if m.warm:
-                    m.turns += 1
-                s.workload = None
-                if s.trace_session is not None:
-                    load(s)
-                draw(s)
-                m.clients.begin(s)
+        def take_turn(s: Session) -> None:
+            s.attrs[slot_turn] += 1.0
+            s.turns += 1
+            if m.warm:
+                m.turns += 1
+            s.workload = None
+            if s.trace_session is not None:
+                load(s)
+            linked.turn(s)
+            s.client = ClientTurn(m.now)
 
-            linked.take_turn = take_turn
-
-        self.later.append(use)
+        return take_turn
 
     def _block(self, index: int) -> str:
         stmts = list(self.program.blocks[index])
@@ -365,6 +364,9 @@ class _Linker:
             "pools": m.pools,
             "stages": m.stages,
             "registers": m.registers,
+            "end_session": m.legs.end_session,
+            "answer": m.clients.answer,
+            "take_turn": self._turn_taker(linked),
             "member": _member,
             "bad_guard": _bad_guard,
             "order_key": numeric.order_key,

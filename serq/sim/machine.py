@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 from serq.ir.corpus import Corpus
@@ -24,7 +25,7 @@ from serq.sim.linker import Linked, link
 from serq.sim.numeric import ln
 from serq.sim.pools import PoolState
 from serq.sim.records import READY, Job, Session
-from serq.sim.rng import EVICTION, MACHINE, SESSION_KIND, TRACE, WORKLOAD_KIND, StreamBank, UnitStream, WordStream
+from serq.sim.rng import EVICTION, MACHINE, SESSION_KIND, TRACE, WORKLOAD_KIND, StreamBank, Unit, WordStream, unit_stream
 from serq.sim.stages import PsState, StageState
 from serq.sim.statistics import Samples
 
@@ -65,7 +66,13 @@ class Machine:
         self.live_sessions: dict[int, Session] = {}
         self.dirty_ps = False
         self.stop_requested = False
-        self._numbers = dict.fromkeys(("event", "job", "admission", "release", "dead", "session"), 0)
+        # Numbers handed out in order over the whole run (interp.md §2); keys of dead entries are negative.
+        self.next_event = count().__next__
+        self.next_job = count().__next__
+        self.next_admission = count().__next__
+        self.next_release = count().__next__
+        self.next_session = count().__next__
+        self.next_dead_key = count(-1, -1).__next__
         self._open_streams(program.seed)
         self.clients = Clients(self, detailed)
         self.observations = [Samples(detailed) for _ in program.observes]
@@ -78,56 +85,30 @@ class Machine:
         self.engines = [s for s in self.stages if isinstance(s, Engine)]
         self._ps = [s for s in self.stages if isinstance(s, PsState)]
         self.averages = Averages(self)
+        self.record = self.averages.record
 
     def _open_streams(self, seed: int) -> None:
         self.bank = StreamBank(seed)
-        self.arrival_rng = UnitStream(seed)
-        self.machine_rng = UnitStream(seed ^ MACHINE)
-        self.evict_rng = UnitStream(seed ^ EVICTION)
+        self.arrival_rng = unit_stream(seed)
+        self.machine_rng = unit_stream(seed ^ MACHINE)
+        self.evict_rng = unit_stream(seed ^ EVICTION)
         self.trace_rng = WordStream(seed ^ TRACE)
 
-    def open_stream(self, s: Session) -> UnitStream:
+    def open_stream(self, s: Session) -> Unit:
         """The stream of a session's statements, opened at its first draw."""
         s.stream = self.bank.open(SESSION_KIND, s.serial, 0)
         return s.stream
 
-    def open_workload(self, s: Session) -> UnitStream:
+    def open_workload(self, s: Session) -> Unit:
         """The stream of a session's present turn (0 in `init`)."""
         s.workload = self.bank.open(WORKLOAD_KIND, s.serial, s.turns)
         return s.workload
-
-    # Numbers handed out in order
-
-    def _next(self, what: str) -> int:
-        number = self._numbers[what]
-        self._numbers[what] = number + 1
-        return number
-
-    def next_job(self) -> int:
-        """The number of a new job."""
-        return self._next("job")
-
-    def next_admission(self) -> int:
-        """The number of an admission."""
-        return self._next("admission")
-
-    def next_release(self) -> int:
-        """The number of a new or refreshed cache entry."""
-        return self._next("release")
-
-    def next_dead_key(self) -> int:
-        """The key of a dead cache entry: negative."""
-        return -1 - self._next("dead")
-
-    def next_session(self) -> int:
-        """The number of a new session or leg."""
-        return self._next("session")
 
     # Events
 
     def schedule(self, time: float, handler: Handler, payload: Any) -> None:
         """An event at a time; events at one instant happen in the order they were scheduled."""
-        heapq.heappush(self.events, (time, self._next("event"), handler, payload))
+        heapq.heappush(self.events, (time, self.next_event(), handler, payload))
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """Run to the end (interp.md §3); raises `RunError` when the program stops."""
@@ -242,7 +223,7 @@ class Machine:
         if limit is None or self.arrivals < limit - 1:
             arrival = self.program.arrival
             if isinstance(arrival, Poisson):
-                gap = -ln(1.0 - self.arrival_rng.unit()) / arrival.rate
+                gap = -ln(1.0 - self.arrival_rng()) / arrival.rate
             else:
                 gap = self._gap()
             self.schedule(self.now + gap, self._arrive, None)
@@ -280,10 +261,17 @@ class Machine:
     def settle(self) -> None:
         """Let everything happen that takes no time (interp.md §5)."""
         ready = self.ready
+        now = self.now
         while True:
             while ready:
                 s = ready.popleft()
-                self._count_ready(s)
+                if s.ready_at == now:
+                    s.ready_count += 1
+                    if s.ready_count > MOST_READIES:
+                        self._never_settles(s)
+                else:
+                    s.ready_at = now
+                    s.ready_count = 1
                 if s.status == READY:
                     self.run_session(s)
             for pool in self.pools:
@@ -300,7 +288,7 @@ class Machine:
                     stage.reshare()
         if self.flows.dirty:
             self.flows.recompute()
-        self.averages.record()
+        self.record()
 
     def _start_iterations(self) -> None:
         pending = bool(self.events) and self.events[0][0] <= self.now
@@ -310,18 +298,13 @@ class Machine:
                     return
                 engine.try_iteration()
 
-    def _count_ready(self, s: Session) -> None:
-        if s.ready_at != self.now:
-            s.ready_at = self.now
-            s.ready_count = 0
-        s.ready_count += 1
-        if s.ready_count > MOST_READIES:
-            raise Stop(
-                "SQ804",
-                f"{s.name} became ready more than {MOST_READIES} times at one instant",
-                hint="a run whose work is 0 on every pass lets no time pass: bound it away from 0",
-                path=self.linked.path(s.pc),
-            )
+    def _never_settles(self, s: Session) -> None:
+        raise Stop(
+            "SQ804",
+            f"{s.name} became ready more than {MOST_READIES} times at one instant",
+            hint="a run whose work is 0 on every pass lets no time pass: bound it away from 0",
+            path=self.linked.path(s.pc),
+        )
 
     def retry_pools(self) -> None:
         """Growers, then admissions, at every pool in declaration order."""
@@ -347,7 +330,7 @@ class Machine:
                     )
         except Stop as stop:
             if not stop.path:
-                stop.path = self.linked.path(at)
+                stop.path = self.linked.codegen.path_of(stop.__traceback__) or self.linked.path(at)
             raise
 
     def leave_stage(self, job: Job) -> None:

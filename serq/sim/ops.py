@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from serq.ir import statements as st
 from serq.ir.expressions import CRef
 from serq.ir.moments import Moment
-from serq.sim.codegen import Codegen, is_boolean, static_member
+from serq.sim.codegen import Codegen, Writer, is_boolean, static_member
 from serq.sim.errors import Stop, amount
 from serq.sim.flows import SharedState
 from serq.sim.growth import innermost_hold
-from serq.sim.layout import Instruction, Layout
+from serq.sim.layout import Answer, Instruction, Layout
 from serq.sim.numeric import EPS
 from serq.sim.pools import end_hold, join_queue, release
 from serq.sim.records import Job, Session
@@ -41,6 +41,9 @@ class OpBuilder:
         """What builds each instruction."""
         return [self._prepare(i, at + 1) for at, i in enumerate(self.layout.code)]
 
+    def _next(self, at: int) -> Instruction | None:
+        return self.layout.code[at] if at < len(self.layout.code) else None
+
     def _prepare(self, i: Instruction, following: int) -> Build:
         match i.kind:
             case "Straight":
@@ -68,25 +71,59 @@ class OpBuilder:
     # Generated outright
 
     def _straight(self, i: Instruction, following: int) -> Build:
-        lines = straight_lines(self.codegen, [stmt for stmt, _ in i.straight], None)
-        name = self.codegen.lines([*lines, f"return {following}"], S)
+        stmts = [stmt for stmt, _ in i.straight]
+        lines = straight_lines(self.codegen, stmts, None)
+        paths = [path for _, path in i.straight]
+        after = self._next(following)
+        ending = self._ending(after, following)
+        lines += ending
+        if after is not None:
+            paths += [after.path] * len(ending)
+        name = self.codegen.lines(lines, S, paths)
         return lambda get: get(name)
 
+    def _ending(self, after: Instruction | None, following: int) -> list[str]:
+        """How straight code goes on: into what follows it where that is short, else by returning there."""
+        if after is None:
+            return [f"return {following}"]
+        match after.kind:
+            case "Jump":
+                return [f"return {after.target}"]
+            case "End" | "Finish":
+                return ["end_session(s)", "return -1"]
+            case "Branch":
+                return self._branch_lines(after, following + 1)
+            case "Run" if self._is_plain(after.stmt):
+                return self._run_lines(after.stmt, following + 1)
+            case _:
+                return [f"return {following}"]
+
     def _branch(self, i: Instruction, following: int) -> Build:
+        lines = self._branch_lines(i, following)
+        name = self.codegen.lines(lines, S, [i.path] * len(lines))
+        return lambda get: get(name)
+
+    def _branch_lines(self, i: Instruction, following: int) -> list[str]:
         stmt = i.stmt
         assert isinstance(stmt, st.Branch | st.While)
         writer = self.codegen.writer(S)
         if is_boolean(stmt.guard):
-            body = [f"return {following} if {writer.truth(stmt.guard)} else {i.target}"]
-        else:
-            body = [
-                f"g = {writer.value(stmt.guard)}",
-                f"if g == 1.0: return {following}",
-                f"if g == 0.0: return {i.target}",
-                "bad_guard(g)",
-            ]
-        name = self.codegen.lines(body, S)
-        return lambda get: get(name)
+            return [f"return {following} if {writer.truth(stmt.guard)} else {i.target}"]
+        return [
+            f"g = {writer.value(stmt.guard)}",
+            f"if g == 1.0: return {following}",
+            f"if g == 0.0: return {i.target}",
+            "bad_guard(g)",
+        ]
+
+    def _is_plain(self, stmt: st.Stmt | None) -> bool:
+        return isinstance(stmt, st.Run) and stmt.mode == "Plain" and not stmt.also
+
+    def _run_lines(self, stmt: st.Stmt | None, following: int) -> list[str]:
+        assert isinstance(stmt, st.Run)
+        writer = self.codegen.writer(S)
+        work, stage = writer.value(stmt.work), writer.reference(stmt.stage, "stages")
+        return [f"w = {work}", f"s.pc = {following}", f"{stage}.run(s, w)", "return -1"]
 
     def reference(self, ref: CRef, table: str) -> Callable[[Get], Callable[[Session], Any]]:
         """A function from a session to the pool or stage a reference names now."""
@@ -190,34 +227,15 @@ class OpBuilder:
 
     def _run(self, stmt: st.Stmt | None, following: int) -> Build:
         assert isinstance(stmt, st.Run)
+        if self._is_plain(stmt):
+            name = self.codegen.lines(self._run_lines(stmt, following), S)
+            return lambda get: get(name)
         work = self.codegen.function(stmt.work, S)
         stages = [self.reference(r, "stages") for r in (stmt.stage, *stmt.also)]
         if len(stages) > 1:
             return self._flow(stages, work, following)
-        if stmt.mode != "Plain":
-            pool = None if stmt.growing is None else self.reference(stmt.growing, "pools")
-            return self._engine_run(stages[0], work, pool, stmt.mode == "Decode", following)
-        return self._plain_run(stages[0], work, following)
-
-    def _plain_run(
-        self, stage: Callable[[Get], Callable[[Session], Any]], work: str, following: int
-    ) -> Build:
-        m = self.m
-
-        def build(get: Get) -> Op:
-            read, at = get(work), stage(get)
-
-            def op(s: Session) -> int:
-                w = read(s)
-                if not w >= 0.0:
-                    w = amount(w, "the work of a run")
-                s.pc = following
-                at(s).start(Job(m.next_job(), s, w, m.now))
-                return BLOCKED
-
-            return op
-
-        return build
+        pool = None if stmt.growing is None else self.reference(stmt.growing, "pools")
+        return self._engine_run(stages[0], work, pool, stmt.mode == "Decode", following)
 
     def _engine_run(
         self,
@@ -304,14 +322,6 @@ class OpBuilder:
         m = self.m
         target = i.target
 
-        def turn(s: Session) -> int:
-            m.linked.take_turn(s)
-            return following
-
-        def answer(s: Session) -> int:
-            m.clients.answer(s)
-            return following
-
         def fork(s: Session) -> int:
             m.legs.fork(s, following)
             return target
@@ -329,8 +339,6 @@ class OpBuilder:
             return BLOCKED
 
         ops: dict[str, Op] = {
-            "Turn": turn,
-            "Answer": answer,
             "Fork": fork,
             "Join": join,
             "End": end,
@@ -341,16 +349,24 @@ class OpBuilder:
         return lambda get: op
 
 
-def straight_lines(codegen: Codegen, stmts: list[st.Stmt], stream: str | None) -> list[str]:
-    """Source of assignments and observations."""
+def straight_lines(
+    codegen: Codegen, stmts: Sequence[st.Stmt | Answer], stream: str | None
+) -> list[str]:
+    """Source of assignments, observations, turns and answers, one line each."""
     writer = codegen.writer(S, stream)
-    lines = []
-    for stmt in stmts:
-        if isinstance(stmt, st.Set):
-            lines.append(f"s.attrs[{stmt.slot}] = {writer.value(stmt.value)}")
-        elif isinstance(stmt, st.Observe):
-            lines.append(f"observe_{stmt.observe}(s, {writer.value(stmt.value)})")
-    return lines
+    return [_straight_line(writer, stmt) for stmt in stmts]
+
+
+def _straight_line(writer: Writer, stmt: st.Stmt | Answer) -> str:
+    match stmt:
+        case st.Set(slot=slot, value=value):
+            return f"s.attrs[{slot}] = {writer.value(value)}"
+        case st.Observe(observe=k, value=value):
+            return f"observe_{k}(s, {writer.value(value)})"
+        case st.Turn():
+            return "take_turn(s)"
+        case _:
+            return "answer(s)"
 
 
 def _less(a: list[float], b: list[float]) -> bool:

@@ -250,7 +250,7 @@ def start_lease(m: Machine, s: Session, hold: Hold, member: Member) -> None:
     assert hold.site.lease_time is not None
     duration = fmax(hold.site.lease_time(s), 0.0)
     lease = LeaseRecord(hold.site, member, computed_amount(hold, member), s, duration < INF)
-    s.leases.append(lease)
+    s.leases = [*s.leases, lease]
     if duration < INF:
         m.schedule(m.now + duration, partial(expire, m), lease)
 
@@ -258,7 +258,8 @@ def start_lease(m: Machine, s: Session, hold: Hold, member: Member) -> None:
 def end_lease(m: Machine, lease: LeaseRecord) -> None:
     """A lease ends now; its cache clause reads the attributes of who left it."""
     lease.alive = False
-    lease.owner.leases.remove(lease)
+    owner = lease.owner
+    owner.leases = [x for x in owner.leases if x is not lease]
     give_back(m, lease.owner, lease.member, lease.site, lease.computed, lease.reader)
 
 
@@ -276,7 +277,8 @@ def release(m: Machine, s: Session, pool: PoolState) -> None:
         if member is not None:
             hold.members.remove(member)
             give_back(m, s, member, hold.site, computed_amount(hold, member), s)
-            s.preempted_at.pop(pool.index, None)
+            if s.preempted_at:
+                s.preempted_at.pop(pool.index, None)
             return
     for lease in s.leases:
         if lease.member.pool is pool:

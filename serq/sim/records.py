@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from serq.sim.clients import ClientTurn, LastToken
     from serq.sim.pools import PoolState
-    from serq.sim.rng import UnitStream
+    from serq.sim.rng import Unit
     from serq.sim.scopes import HoldSite
     from serq.sim.stages import StageState
 
@@ -31,66 +32,44 @@ GROWING, JOINING, ENDED = Status.GROWING, Status.JOINING, Status.ENDED
 
 
 class Session:
-    """A session or a leg: a program counter, attributes, open holds, leases."""
+    """A session or a leg: a program counter, attributes, open holds, leases.
 
-    __slots__ = (
-        "admission",
-        "attrs",
-        "client",
-        "forks",
-        "grow_by",
-        "grow_pool",
-        "holds",
-        "job",
-        "leases",
-        "legs",
-        "number",
-        "orphan",
-        "parent",
-        "pc",
-        "preempted_at",
-        "ready_at",
-        "ready_count",
-        "root",
-        "serial",
-        "status",
-        "stream",
-        "stuck",
-        "token",
-        "trace_session",
-        "turns",
-        "waiting",
-        "workload",
-    )
+    Most sessions use few of these fields, so their first values stand on the class.
+    """
+
+    status: Status = READY
+    waiting: Waiting | None = None
+    job: Job | None = None
+    grow_pool: PoolState | None = None
+    grow_by = 0.0
+    admission = NOT_ADMITTED
+    preempted_at: dict[int, float] | None = None
+    stuck = False
+    turns = 0
+    forks = 0
+    legs: Sequence[Session] = ()
+    leases: Sequence[LeaseRecord] = ()
+    orphan = False
+    stream: Unit | None = None
+    workload: Unit | None = None
+    trace_session: Any = None
+    client: ClientTurn | None = None
+    token: LastToken | None = None
+    ready_at = -1.0
+    ready_count = 0
 
     def __init__(self, number: int, serial: int, attrs: list[float], parent: Session | None = None) -> None:
         self.number = number
         self.serial = serial
         self.attrs = attrs
         self.pc = 0
-        self.status: Status = READY
         self.holds: list[Hold] = []
-        self.leases: list[LeaseRecord] = []
-        self.waiting: Waiting | None = None
-        self.job: Job | None = None
-        self.grow_pool: PoolState | None = None
-        self.grow_by = 0.0
-        self.admission = NOT_ADMITTED
-        self.preempted_at: dict[int, float] = {}
-        self.stuck = False
-        self.turns = 0
-        self.forks = 0
-        self.legs: list[Session] = []
         self.parent = parent
-        self.root: Session = self if parent is None else parent.root
-        self.orphan = False
-        self.stream: UnitStream | None = None
-        self.workload: UnitStream | None = None
-        self.trace_session: Any = None
-        self.client: ClientTurn | None = None
-        self.token: LastToken | None = None
-        self.ready_at = -1.0
-        self.ready_count = 0
+
+    @property
+    def root(self) -> Session:
+        """The session itself, or the session of a leg."""
+        return self if self.parent is None else self.parent.root
 
     @property
     def name(self) -> str:
@@ -165,38 +144,22 @@ class Waiting:
 class Job:
     """Work of a session at a stage; `number` orders jobs of the whole run."""
 
-    __slots__ = (
-        "alive",
-        "begun",
-        "decode",
-        "hold",
-        "joined",
-        "member",
-        "number",
-        "served",
-        "session",
-        "stage",
-        "start_position",
-        "tag",
-        "total",
-        "work",
-    )
+    alive = True
+    decode = False
+    hold: Hold | None = None
+    member: Member | None = None
+    start_position = 0.0
+    served = -1
+    tag = 0.0
+    stage: StageState
 
     def __init__(self, number: int, session: Session | None, work: float, joined: float) -> None:
         self.number = number
         self.session = session
-        self.stage: StageState | None = None
         self.work = work
         self.total = work
         self.joined = joined
         self.begun = joined
-        self.alive = True
-        self.decode = False
-        self.hold: Hold | None = None
-        self.member: Member | None = None
-        self.start_position = 0.0
-        self.served = -1
-        self.tag = 0.0
 
 
 class Context:

@@ -14,8 +14,9 @@ from serq.sim.records import Session
 from serq.sim.statistics import Samples
 
 if TYPE_CHECKING:
-    from serq.sim.averages import PoolAverages, StageAverages
     from serq.sim.machine import Machine
+    from serq.sim.pools import PoolState
+    from serq.sim.stages import StageState
 
 REPORT_VERSION = 1
 
@@ -74,7 +75,7 @@ def build_report(m: Machine) -> Report:
         "arrivals": m.arrivals,
         "ended": m.ended,
         "turns": m.turns,
-        "mean_live": m.averages.live.mean(m.averages.last, program.warmup, m.end),
+        "mean_live": m.averages.mean("live"),
         "observes": {x.name: _statistics(x) for x in observes},
         "client": {x.name: _statistics(x) for x in client},
         "gauges": {
@@ -83,9 +84,9 @@ def build_report(m: Machine) -> Report:
     }
     if claims:
         data["claims"] = [vars(c) for c in claims]
-    data["stages"] = [_stage(m, s) for s in m.averages.stages]
+    data["stages"] = [_stage(m, s) for s in m.stages]
     over = _over_cap(m)
-    data["pools"] = [_pool(m, p, over) for p in m.averages.pools]
+    data["pools"] = [_pool(m, p, over) for p in m.pools]
     if m.stop_requested:
         data["interrupted"] = True
     return Report(data, observes, client, gauges, claims, m.stop_requested)
@@ -101,20 +102,19 @@ def _statistics(x: Metric) -> dict[str, Any]:
     return {"count": x.count, "mean": x.mean, "ci": x.ci, "cv2": x.cv2, "p99": x.p99}
 
 
-def _stage(m: Machine, averages: StageAverages) -> dict[str, Any]:
-    stage = averages.stage
-    start, last = m.program.warmup, m.averages.last
+def _stage(m: Machine, stage: StageState) -> dict[str, Any]:
+    start, mean = m.program.warmup, m.averages.mean
     span = m.end - start
-    mix = [x.mean(x.last, start, m.end) for x in stage.mix]
+    mix = [x.mean(start, m.end) for x in stage.mix]
     return {
         "name": stage.spec.name,
         "index": stage.spec.index,
-        "mean_number": averages.number.mean(last, start, m.end),
-        "utilization": averages.utilization.mean(last, start, m.end),
+        "mean_number": mean(f"number_{stage.index}"),
+        "utilization": mean(f"utilization_{stage.index}"),
         "completed": stage.completed,
         "throughput": stage.completed / span if span > 0.0 else math.nan,
-        "mean_wait": stage.waits.value,
-        "mean_service": stage.services.value,
+        "mean_wait": stage.mean_wait if stage.completed else math.nan,
+        "mean_service": stage.mean_service if stage.completed else math.nan,
         "iterations": stage.iterations,
         "prefill_only": mix[0],
         "decode_only": mix[1],
@@ -129,17 +129,16 @@ def _stage(m: Machine, averages: StageAverages) -> dict[str, Any]:
     }
 
 
-def _pool(m: Machine, averages: PoolAverages, over: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    pool = averages.pool
-    start, last = m.program.warmup, m.averages.last
+def _pool(m: Machine, pool: PoolState, over: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    mean = m.averages.mean
     stalled = bool(pool.growers) and set(pool.holder_counts) <= set(pool.growers)
     return {
         "name": pool.spec.name,
         "index": pool.spec.index,
-        "mean_used": averages.used.mean(last, start, m.end),
-        "mean_cached": averages.cached.mean(last, start, m.end),
-        "mean_queue": averages.queue.mean(last, start, m.end),
-        "mean_holders": averages.holders.mean(last, start, m.end),
+        "mean_used": mean(f"used_{pool.index}"),
+        "mean_cached": mean(f"cached_{pool.index}"),
+        "mean_queue": mean(f"queue_{pool.index}"),
+        "mean_holders": mean(f"holders_{pool.index}"),
         "mean_wait": pool.waits.value,
         "admissions": pool.admissions,
         "evicted_entries": pool.evicted_entries,

@@ -1,12 +1,13 @@
 """Random streams (rng.md): ChaCha with 12 rounds, seeded from 64 bits, drawn a block at a time.
 
 Numpy computes many blocks at once: the first blocks of many streams (`StreamBank`)
-or many blocks of one (`UnitStream`).
+or many blocks of one (`unit_stream`).
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -131,37 +132,31 @@ class WordStream:
         return high
 
 
-class UnitStream:
-    """A stream read a unit draw at a time; it fetches ever more blocks at once."""
+Unit = Callable[[], float]
 
-    __slots__ = ("_at", "_buffer", "_fetch", "_key", "_next_block", "_seed")
 
-    def __init__(self, seed: int, first: list[float] | None = None) -> None:
-        self._seed = seed & _MASK
-        self._key: U32 | None = None
-        self._buffer: list[float] = first or []
-        self._next_block = 1 if first else 0
-        self._fetch = 4
-        self._at = 0
+def unit_stream(seed: int, first: list[float] | None = None) -> Unit:
+    """A stream read a unit draw at a time: a call gives the next draw in [0, 1).
 
-    def unit(self) -> float:
-        """The next draw in [0, 1)."""
-        at = self._at
-        self._at = at + 1
-        try:
-            return self._buffer[at]
-        except IndexError:
-            self._refill()
-            return self._buffer[0]
+    `first` are the draws of block 0 when they are known already.
+    """
+    return chain.from_iterable(_draws(seed, first)).__next__
 
-    def _refill(self) -> None:
-        if self._key is None:
-            self._key = keys(np.array([self._seed], dtype=np.uint64))
-        counters = np.arange(self._next_block, self._next_block + self._fetch, dtype=np.uint64)
-        self._buffer = units(blocks(self._key, counters)).T.reshape(-1).tolist()
-        self._next_block += self._fetch
-        self._fetch = min(2 * self._fetch, _MOST_BLOCKS)
-        self._at = 1
+
+def _draws(seed: int, first: list[float] | None) -> Iterator[list[float]]:
+    """Ever longer lists of a stream's draws."""
+    block = 0
+    if first is not None:
+        yield first
+        block = 1
+    key = keys(np.array([seed & _MASK], dtype=np.uint64))
+    count = 4
+    while True:
+        counters = np.arange(block, block + count, dtype=np.uint64)
+        draws: list[float] = units(blocks(key, counters)).T.reshape(-1).tolist()
+        yield draws
+        block += count
+        count = min(2 * count, _MOST_BLOCKS)
 
 
 class StreamBank:
@@ -175,21 +170,25 @@ class StreamBank:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed & _MASK
-        self._chunks: OrderedDict[tuple[int, int, int], tuple[list[int], list[list[float]]]] = OrderedDict()
+        self._chunks: dict[tuple[int, int, int], tuple[list[int], list[list[float]]]] = {}
 
-    def open(self, kind: int, serial: int, part: int) -> UnitStream:
+    def open(self, kind: int, serial: int, part: int) -> Unit:
         """The stream of a session's turn (`WORKLOAD_KIND`), statements or leg."""
         early = part <= self._EARLY
-        chunk_key = (kind, -1 - part, serial // _LANES) if early else (kind, serial, part // _LANES)
-        chunk = self._chunks.get(chunk_key)
-        if chunk is None:
-            chunk = self._compute(kind, serial, part, early)
-            self._chunks[chunk_key] = chunk
-            if len(self._chunks) > _KEPT_CHUNKS:
-                self._chunks.popitem(last=False)
-        seeds, first = chunk
-        lane = (serial if early else part) % _LANES
-        return UnitStream(seeds[lane], first[lane])
+        lane = serial if early else part
+        chunk_key = (kind, -1 - part, lane // _LANES) if early else (kind, serial, lane // _LANES)
+        try:
+            seeds, first = self._chunks[chunk_key]
+        except KeyError:
+            seeds, first = self._compute(kind, serial, part, early)
+            self._remember(chunk_key, (seeds, first))
+        lane %= _LANES
+        return unit_stream(seeds[lane], first[lane])
+
+    def _remember(self, key: tuple[int, int, int], chunk: tuple[list[int], list[list[float]]]) -> None:
+        if len(self._chunks) >= _KEPT_CHUNKS:
+            del self._chunks[next(iter(self._chunks))]
+        self._chunks[key] = chunk
 
     def _compute(self, kind: int, serial: int, part: int, early: bool) -> tuple[list[int], list[list[float]]]:
         lanes = np.arange(_LANES, dtype=np.uint64)

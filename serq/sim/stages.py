@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from serq.ir.program import Stage
+from serq.sim.errors import amount
 from serq.sim.numeric import div
-from serq.sim.records import AT_STAGE, READY, Context, Job
+from serq.sim.records import AT_STAGE, READY, Context, Job, Session
 from serq.sim.statistics import Histogram, RunningMean, SteppedAverage
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ class StageState(ABC):
         self.spec = spec
         self.estimator = Estimator()
         self.estimating = False
+        self.count = 0
         self.completed = 0
-        self.waits = RunningMean()
-        self.services = RunningMean()
+        self.mean_wait = 0.0
+        self.mean_service = 0.0
         # Engines fill these; other stages report them empty.
         self.iterations = 0
         self.idle_with_work = False
@@ -81,10 +83,6 @@ class StageState(ABC):
         self.gaps = Histogram()
 
     @abstractmethod
-    def present(self) -> int:
-        """Jobs at the stage."""
-
-    @abstractmethod
     def start(self, job: Job) -> None:
         """A job joins."""
 
@@ -92,21 +90,19 @@ class StageState(ABC):
     def leave(self, job: Job) -> None:
         """A job is taken off before it is done."""
 
-    def queue(self) -> float:
-        """`queue(s)`."""
-        return float(self.present())
-
     def busy(self) -> float:
         """`busy(s)`."""
-        return float(self.present())
+        return float(self.count)
 
     @abstractmethod
     def work_left(self) -> float:
         """`work(s)`: remaining work in job order."""
 
-    def utilization(self) -> float:
-        """What the utilization averages: whether a job is present."""
-        return 1.0 if self.present() else 0.0
+    def run(self, s: Session, work: float) -> None:
+        """A session's run statement: a job of that much work joins."""
+        if not work >= 0.0:
+            work = amount(work, "the work of a run")
+        self.start(Job(self.m.next_job(), s, work, self.m.now))
 
     def begin(self, job: Job) -> bool:
         """Common to all: work of 0 is done at once, and its session is ready again (interp.md §6)."""
@@ -123,20 +119,21 @@ class StageState(ABC):
 
     def done(self, job: Job) -> None:
         """Account a finished job and ready its session."""
-        now = self.m.now
+        m = self.m
         job.alive = False
-        wait, service = job.begun - job.joined, now - job.begun
+        begun = job.begun
+        wait, service = begun - job.joined, m.now - begun
         if self.estimating:
-            self.estimator.observe(job.begun, wait, service)
-        if self.m.warm:
-            self.completed += 1
-            self.waits.add(wait)
-            self.services.add(service)
+            self.estimator.observe(begun, wait, service)
+        if m.warm:
+            self.completed = n = self.completed + 1
+            self.mean_wait += (wait - self.mean_wait) / n
+            self.mean_service += (service - self.mean_service) / n
         s = job.session
         if s is not None:
             s.job = None
             s.status = READY
-            self.m.ready.append(s)
+            m.ready.append(s)
 
 
 class FifoState(StageState):
@@ -148,33 +145,38 @@ class FifoState(StageState):
         self.line: deque[Job] = deque()
         self.active: list[Job] = []
 
-    def present(self) -> int:
-        return len(self.line) + len(self.active)
-
     def busy(self) -> float:
         return float(len(self.active))
 
     def start(self, job: Job) -> None:
         if self.begin(job):
-            self.line.append(job)
-            self._fill()
+            self.count += 1
+            if len(self.active) < self.servers:
+                self._serve(job)
+            else:
+                self.line.append(job)
+
+    def _serve(self, job: Job) -> None:
+        m = self.m
+        job.begun = m.now
+        self.active.append(job)
+        m.schedule(m.now + job.work, self._finish, job)
 
     def _fill(self) -> None:
-        m = self.m
         while self.line and len(self.active) < self.servers:
-            job = self.line.popleft()
-            job.begun = m.now
-            self.active.append(job)
-            m.schedule(m.now + job.work, self._finish, job)
+            self._serve(self.line.popleft())
 
     def _finish(self, job: Job) -> None:
         if job.alive:
             self.active.remove(job)
+            self.count -= 1
             self.done(job)
-            self._fill()
+            if self.line:
+                self._fill()
 
     def leave(self, job: Job) -> None:
         job.alive = False
+        self.count -= 1
         if job in self.active:
             self.active.remove(job)
             self._fill()
@@ -197,21 +199,21 @@ class DelayState(StageState):
         super().__init__(machine, index, spec)
         self.jobs: dict[int, Job] = {}
 
-    def present(self) -> int:
-        return len(self.jobs)
-
     def start(self, job: Job) -> None:
         if self.begin(job):
+            self.count += 1
             self.jobs[job.number] = job
             self.m.schedule(self.m.now + job.work, self._finish, job)
 
     def _finish(self, job: Job) -> None:
         if job.alive:
+            self.count -= 1
             del self.jobs[job.number]
             self.done(job)
 
     def leave(self, job: Job) -> None:
         job.alive = False
+        self.count -= 1
         del self.jobs[job.number]
 
     def work_left(self) -> float:
@@ -237,9 +239,6 @@ class PsState(StageState):
         self._context = Context()
         self.dirty = False
 
-    def present(self) -> int:
-        return len(self.jobs)
-
     def _advance(self) -> None:
         now = self.m.now
         self._virtual += self._rate * (now - self._last)
@@ -254,6 +253,7 @@ class PsState(StageState):
         if not self.begin(job):
             return
         self._advance()
+        self.count += 1
         job.tag = self._virtual + job.work
         self.jobs[job.number] = job
         heapq.heappush(self._tags, (job.tag, job.number, job))
@@ -261,6 +261,7 @@ class PsState(StageState):
 
     def leave(self, job: Job) -> None:
         self._advance()
+        self.count -= 1
         job.alive = False
         del self.jobs[job.number]
         self._mark()
@@ -269,7 +270,7 @@ class PsState(StageState):
         """Divide the capacity anew, once per settle; the capacity is read even when constant."""
         self.dirty = False
         self._advance()
-        count = len(self.jobs)
+        count = self.count
         if count == 0:
             self._rate = 0.0
             self._epoch += 1
@@ -292,7 +293,9 @@ class PsState(StageState):
         while not job.alive:
             tag, number, job = heapq.heappop(self._tags)
         del self.jobs[number]
-        self._virtual = max(self._virtual, tag)
+        self.count -= 1
+        if tag > self._virtual:
+            self._virtual = tag
         self._mark()
         self.done(job)
 

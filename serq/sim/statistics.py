@@ -34,28 +34,14 @@ class RunningMean:
         return self.mean if self.count else math.nan
 
 
-class TimeAverage:
-    """A value over time; `integral` grows when the clock has moved."""
+class SteppedAverage:
+    """The time average of a value that keeps the instant of its own last change."""
 
-    __slots__ = ("integral", "value")
+    __slots__ = ("integral", "last", "value")
 
     def __init__(self) -> None:
         self.value = 0.0
         self.integral = 0.0
-
-    def mean(self, last: float, start: float, end: float) -> float:
-        """The average over [start, end] when the value last changed at `last`."""
-        span = end - start
-        return (self.integral + self.value * (end - last)) / span if span > 0.0 else self.value
-
-
-class SteppedAverage(TimeAverage):
-    """A time average that keeps the time of its own last change."""
-
-    __slots__ = ("last",)
-
-    def __init__(self) -> None:
-        super().__init__()
         self.last = 0.0
 
     def set(self, now: float, value: float) -> None:
@@ -68,6 +54,11 @@ class SteppedAverage(TimeAverage):
         """Forget what was; the value stays."""
         self.integral = 0.0
         self.last = now
+
+    def mean(self, start: float, end: float) -> float:
+        """The average over [start, end]."""
+        span = end - start
+        return (self.integral + self.value * (end - self.last)) / span if span > 0.0 else self.value
 
 
 def half_width(values: Sequence[float], batches: int = BATCHES) -> float:
