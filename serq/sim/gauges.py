@@ -7,7 +7,8 @@ and change points are not kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from serq.sim.numeric import order_key
@@ -23,8 +24,8 @@ class GaugeResult:
     ci: float
     least: float
     greatest: float
-    times: list[float]
-    values: list[float]
+    times: Sequence[float]
+    values: Sequence[float]
 
 
 class _Windows:
@@ -77,40 +78,41 @@ class GaugeState:
         self.read = read
         self._warmup = warmup
         self._windows = None if end is None else _Windows(warmup, end)
-        self._kept: list[tuple[float, float]] | None = [] if keep or end is None else None
-        self._point: tuple[float, float] | None = None
+        self._keeps = keep or end is None
+        self._times, self._values = array("d"), array("d")
+        self._since: float | None = None
+        self._value = 0.0
 
     def sample(self, now: float) -> None:
         """Read the state an instant leaves; called once per instant."""
         value = self.read()
-        point = self._point
-        if point is None:
-            self._point = (now, value)
-        elif value != point[1] or (value == 0.0 and order_key(value) != order_key(point[1])):
-            self._close(point, now)
-            self._point = (now, value)
-
-    def _close(self, point: tuple[float, float], now: float) -> None:
-        if self._windows is not None:
-            self._windows.add(point[1], point[0], now)
-        if self._kept is not None:
-            self._kept.append(point)
+        since = self._since
+        if since is not None:
+            before = self._value
+            if value == before and (value != 0.0 or order_key(value) == order_key(before)):
+                return
+            if self._windows is not None:
+                self._windows.add(before, since, now)
+        self._since = now
+        self._value = value
+        if self._keeps:
+            self._times.append(now)
+            self._values.append(value)
 
     def finish(self, end: float) -> GaugeResult:
         """Statistics over [warmup, end]; without an interval when an interrupted run kept no points."""
-        points = [*(self._kept or []), *([self._point] if self._point else [])]
-        times, values = [p[0] for p in points], [p[1] for p in points]
+        times, values = self._times, self._values
         span = end - self._warmup
         if not span > 0.0:
             nan = math.nan
             return GaugeResult(self.name, nan, nan, nan, nan, times, values)
         windows = self._windows
-        if windows is None or (windows.end != end and self._kept is not None):
+        if windows is None or (windows.end != end and self._keeps):
             windows = _Windows(self._warmup, end)
-            for (t, v), following in zip(points, [*points[1:], (end, 0.0)], strict=True):
-                windows.add(v, t, following[0])
-        elif self._point is not None:
-            windows.add(self._point[1], self._point[0], end)
+            for k, value in enumerate(values):
+                windows.add(value, times[k], times[k + 1] if k + 1 < len(times) else end)
+        elif self._since is not None:
+            windows.add(self._value, self._since, end)
         whole = windows.end == end
         ci = spread([s / windows.width for s in windows.sums]) if whole else math.nan
         return GaugeResult(

@@ -48,7 +48,7 @@ class Linked:
     paths: list[IrPath]
     sites: list[HoldSite]
     turns: TurnSource
-    init: Callable[[Session], None]
+    init: Callable[[Session], None] | None
     turn: Callable[[Session], None]
     gap: Callable[[], float] | None
     gauges: list[GaugeState]
@@ -291,7 +291,7 @@ class _Linker:
             paths=[i.path for i in layout.code],
             sites=sites,
             turns=TurnSource(m, program, m.corpus),
-            init=_nothing,
+            init=None,
             turn=_nothing,
             gap=None,
             gauges=[self._gauge(g) for g in program.gauges],
@@ -308,7 +308,8 @@ class _Linker:
         return linked
 
     def _workload(self, linked: Linked) -> None:
-        self._late(self._block(self.program.init), partial(setattr, linked, "init"))
+        if self.program.blocks[self.program.init]:
+            self._late(self._block(self.program.init), partial(setattr, linked, "init"))
         self._late(self._block(self.program.turn), partial(setattr, linked, "turn"))
 
     def _turn_taker(self, linked: Linked) -> Callable[[Session], None]:
@@ -395,6 +396,14 @@ class _Linker:
         m = self.m
         samples = m.observations[k]
         slot_turn = self.program.slot_turn
+        append = samples.values.append
+
+        def record_value(s: Session, value: float) -> None:
+            if m.warm:
+                append(value)
+
+        if every is None and not self.detailed:
+            return record_value
 
         def record(s: Session, value: float) -> None:
             if every is not None:

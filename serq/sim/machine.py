@@ -5,10 +5,12 @@ Concepts live in their own modules; this one decides what happens in which order
 
 from __future__ import annotations
 
-import heapq
+import gc
 from collections import deque
 from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
 from itertools import count
+from math import log
 from typing import Any
 
 from serq.ir.corpus import Corpus
@@ -22,7 +24,6 @@ from serq.sim.growth import Growth
 from serq.sim.hooks import TraceHook
 from serq.sim.legs import Legs
 from serq.sim.linker import Linked, link
-from serq.sim.numeric import ln
 from serq.sim.pools import PoolState
 from serq.sim.records import READY, Job, Session
 from serq.sim.rng import EVICTION, MACHINE, SESSION_KIND, TRACE, WORKLOAD_KIND, StreamBank, Unit, WordStream, unit_stream
@@ -86,6 +87,8 @@ class Machine:
         self._ps = [s for s in self.stages if isinstance(s, PsState)]
         self.averages = Averages(self)
         self.record = self.averages.record
+        self._on_arrival = self._arrive
+        self._gap = self._next_gap()
 
     def _open_streams(self, seed: int) -> None:
         self.bank = StreamBank(seed)
@@ -108,16 +111,21 @@ class Machine:
 
     def schedule(self, time: float, handler: Handler, payload: Any) -> None:
         """An event at a time; events at one instant happen in the order they were scheduled."""
-        heapq.heappush(self.events, (time, self.next_event(), handler, payload))
+        heappush(self.events, (time, self.next_event(), handler, payload))
 
     def run(self, progress: Callable[[float], None] | None = None) -> None:
         """Run to the end (interp.md §3); raises `RunError` when the program stops."""
+        thresholds = gc.get_threshold()
+        # A run makes no cycles to speak of: looking for them at every few hundred objects is wasted.
+        gc.set_threshold(200_000, 20, 20)
         try:
             self._start()
             self._loop(progress)
             self._finish()
         except Stop as stop:
             raise RunError(stop.diagnostic(self.now)) from None
+        finally:
+            gc.set_threshold(*thresholds)
 
     def _start(self) -> None:
         program = self.program
@@ -127,9 +135,9 @@ class Machine:
             self.warm = True
         match program.arrival:
             case Poisson():
-                self.schedule(0.0, self._arrive, None)
+                self.schedule(0.0, self._on_arrival, None)
             case Renewal():
-                self.schedule(self._gap(), self._arrive, None)
+                self.schedule(self._gap(), self._on_arrival, None)
             case Closed(population=n) | Batch(size=n):
                 for _ in range(n):
                     self.create_session()
@@ -156,7 +164,7 @@ class Machine:
             if time > self.now:
                 for gauge in gauges:
                     gauge.sample(self.now)
-            _, _, handler, payload = heapq.heappop(events)
+            _, _, handler, payload = heappop(events)
             self.now = time
             self.event_count += 1
             handler(payload)
@@ -206,7 +214,7 @@ class Machine:
 
     # Arrivals
 
-    def _gap(self) -> float:
+    def _renewal_gap(self) -> float:
         assert self.linked.gap is not None
         gap = self.linked.gap()
         if not 0.0 < gap < float("inf"):
@@ -221,27 +229,32 @@ class Machine:
     def _arrive(self, _: None) -> None:
         limit = self.program.arrivals
         if limit is None or self.arrivals < limit - 1:
-            arrival = self.program.arrival
-            if isinstance(arrival, Poisson):
-                gap = -ln(1.0 - self.arrival_rng()) / arrival.rate
-            else:
-                gap = self._gap()
-            self.schedule(self.now + gap, self._arrive, None)
+            self.schedule(self.now + self._gap(), self._on_arrival, None)
         self.create_session()
+
+    def _next_gap(self) -> Callable[[], float]:
+        """What gives the gaps between open arrivals (rng.md §4)."""
+        arrival, draw = self.program.arrival, self.arrival_rng
+        if isinstance(arrival, Poisson):
+            rate = arrival.rate
+            return lambda: -log(1.0 - draw()) / rate
+        return self._renewal_gap
 
     def create_session(self) -> None:
         """A session arrives (interp.md §4)."""
         serial = self.arrivals
-        attrs = list(self.linked.zeros)
+        linked = self.linked
+        attrs = linked.zeros.copy()
         attrs[self.program.slot_serial] = float(serial)
         s = Session(self.next_session(), serial, attrs)
-        s.trace_session = self.linked.turns.pick(serial)
+        s.trace_session = linked.turns.pick(serial)
         self.live += 1
         self.arrivals += 1
         self.live_sessions[serial] = s
-        self.linked.init(s)
-        self.linked.turns.preset(s)
-        for claim in self.linked.given:
+        if linked.init is not None:
+            linked.init(s)
+        linked.turns.preset(s)
+        for claim in linked.given:
             claim.consider(s)
         if self.hook is not None:
             self.hook.arrival(self, s)

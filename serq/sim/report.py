@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,10 @@ class Metric:
     ci: float
     cv2: float
     p99: float
-    samples: list[float]
-    times: list[float]
-    sessions: list[int]
-    turns: list[float]
+    samples: Sequence[float]
+    times: Sequence[float]
+    sessions: Sequence[int]
+    turns: Sequence[float]
 
 
 @dataclass
@@ -93,9 +94,9 @@ def build_report(m: Machine) -> Report:
 
 
 def _metric(name: str, s: Samples) -> Metric:
-    mean = s.mean if s.count else math.nan
-    times = s.times or []
-    return Metric(name, s.count, mean, s.ci(), s.cv2(), s.p99(), list(s.values), times, s.sessions, s.turns)
+    mean, cv2 = s.moments()
+    count, p99 = len(s.values), s.p99()
+    return Metric(name, count, mean, s.ci(), cv2, p99, s.values, s.times, s.sessions, s.turns)
 
 
 def _statistics(x: Metric) -> dict[str, Any]:

@@ -23,9 +23,10 @@ WORKLOAD_KIND, SESSION_KIND, LEG_KIND = 1, 2, 3
 
 _MASK = (1 << 64) - 1
 _CONSTANTS = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)
-_LANES = 64
+_EARLY_LANES = 256
+_LATE_LANES = 64
 _MOST_BLOCKS = 512
-_KEPT_CHUNKS = 512
+_KEPT_CHUNKS = 256
 
 
 def mix(x: int) -> int:
@@ -116,9 +117,9 @@ class WordStream:
     def u32(self) -> int:
         """The next word."""
         if self._at == len(self._words):
-            counters = np.arange(self._next_block, self._next_block + _LANES, dtype=np.uint64)
+            counters = np.arange(self._next_block, self._next_block + _LATE_LANES, dtype=np.uint64)
             self._words = blocks(self._key, counters).T.reshape(-1).tolist()
-            self._next_block += _LANES
+            self._next_block += _LATE_LANES
             self._at = 0
         self._at += 1
         return self._words[self._at - 1]
@@ -175,14 +176,17 @@ class StreamBank:
     def open(self, kind: int, serial: int, part: int) -> Unit:
         """The stream of a session's turn (`WORKLOAD_KIND`), statements or leg."""
         early = part <= self._EARLY
-        lane = serial if early else part
-        chunk_key = (kind, -1 - part, lane // _LANES) if early else (kind, serial, lane // _LANES)
+        if early:
+            chunk, lane = divmod(serial, _EARLY_LANES)
+            chunk_key = (kind, -1 - part, chunk)
+        else:
+            chunk, lane = divmod(part, _LATE_LANES)
+            chunk_key = (kind, serial, chunk)
         try:
             seeds, first = self._chunks[chunk_key]
         except KeyError:
-            seeds, first = self._compute(kind, serial, part, early)
+            seeds, first = self._compute(kind, serial, part, early, chunk)
             self._remember(chunk_key, (seeds, first))
-        lane %= _LANES
         return unit_stream(seeds[lane], first[lane])
 
     def _remember(self, key: tuple[int, int, int], chunk: tuple[list[int], list[list[float]]]) -> None:
@@ -190,12 +194,13 @@ class StreamBank:
             del self._chunks[next(iter(self._chunks))]
         self._chunks[key] = chunk
 
-    def _compute(self, kind: int, serial: int, part: int, early: bool) -> tuple[list[int], list[list[float]]]:
-        lanes = np.arange(_LANES, dtype=np.uint64)
-        base = serial if early else part
-        lanes = lanes + np.uint64(base // _LANES * _LANES)
-        start = np.full(_LANES, mix(self._seed), dtype=np.uint64)
+    def _compute(
+        self, kind: int, serial: int, part: int, early: bool, chunk: int
+    ) -> tuple[list[int], list[list[float]]]:
+        count = _EARLY_LANES if early else _LATE_LANES
+        lanes = np.arange(chunk * count, (chunk + 1) * count, dtype=np.uint64)
+        start = np.full(count, mix(self._seed), dtype=np.uint64)
         first, second = (lanes, np.uint64(part)) if early else (np.uint64(serial), lanes)
         seeds = _mix_many(_mix_many(_mix_many(start ^ first) ^ second) ^ np.uint64(kind))
-        zero = np.zeros(_LANES, dtype=np.uint64)
+        zero = np.zeros(count, dtype=np.uint64)
         return seeds.tolist(), units(blocks(keys(seeds), zero)).T.tolist()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from serq.ir.program import Stage
@@ -144,6 +144,7 @@ class FifoState(StageState):
         self.servers = servers
         self.line: deque[Job] = deque()
         self.active: list[Job] = []
+        self._on_finish = self._finish
 
     def busy(self) -> float:
         return float(len(self.active))
@@ -160,7 +161,7 @@ class FifoState(StageState):
         m = self.m
         job.begun = m.now
         self.active.append(job)
-        m.schedule(m.now + job.work, self._finish, job)
+        heappush(m.events, (m.now + job.work, m.next_event(), self._on_finish, job))
 
     def _fill(self) -> None:
         while self.line and len(self.active) < self.servers:
@@ -198,12 +199,14 @@ class DelayState(StageState):
     def __init__(self, machine: Machine, index: int, spec: Stage) -> None:
         super().__init__(machine, index, spec)
         self.jobs: dict[int, Job] = {}
+        self._on_finish = self._finish
 
     def start(self, job: Job) -> None:
         if self.begin(job):
             self.count += 1
             self.jobs[job.number] = job
-            self.m.schedule(self.m.now + job.work, self._finish, job)
+            m = self.m
+            heappush(m.events, (m.now + job.work, m.next_event(), self._on_finish, job))
 
     def _finish(self, job: Job) -> None:
         if job.alive:
@@ -231,6 +234,7 @@ class PsState(StageState):
         super().__init__(machine, index, spec)
         self.capacity: Callable[[Context], float] = lambda c: 1.0
         self.jobs: dict[int, Job] = {}
+        self._on_finish = self._finish
         self._tags: list[tuple[float, int, Job]] = []
         self._virtual = 0.0
         self._rate = 0.0
@@ -256,7 +260,7 @@ class PsState(StageState):
         self.count += 1
         job.tag = self._virtual + job.work
         self.jobs[job.number] = job
-        heapq.heappush(self._tags, (job.tag, job.number, job))
+        heappush(self._tags, (job.tag, job.number, job))
         self._mark()
 
     def leave(self, job: Job) -> None:
@@ -281,17 +285,19 @@ class PsState(StageState):
         if self._rate > 0.0:
             tags = self._tags
             while not tags[0][2].alive:
-                heapq.heappop(tags)
+                heappop(tags)
             left = (tags[0][0] - self._virtual) / self._rate
-            self.m.schedule(self.m.now + (left if left > 0.0 else 0.0), self._finish, self._epoch)
+            m = self.m
+            time = m.now + left if left > 0.0 else m.now
+            heappush(m.events, (time, m.next_event(), self._on_finish, self._epoch))
 
     def _finish(self, epoch: int) -> None:
         if epoch != self._epoch:
             return
         self._advance()
-        tag, number, job = heapq.heappop(self._tags)
+        tag, number, job = heappop(self._tags)
         while not job.alive:
-            tag, number, job = heapq.heappop(self._tags)
+            tag, number, job = heappop(self._tags)
         del self.jobs[number]
         self.count -= 1
         if tag > self._virtual:

@@ -86,48 +86,47 @@ def _sum(values: Sequence[float]) -> float:
 
 
 class Samples:
-    """The samples of an observation or client metric, with where they were taken when asked for."""
+    """The samples of an observation or client metric, with where they were taken when asked for.
 
-    __slots__ = ("_m2", "mean", "sessions", "times", "turns", "values")
+    Statistics are computed from the values in recording order when they are asked for.
+    """
+
+    __slots__ = ("detailed", "sessions", "times", "turns", "values")
 
     def __init__(self, detailed: bool) -> None:
         self.values = array("d")
-        self.mean = 0.0
-        self._m2 = 0.0
-        self.times: list[float] | None = [] if detailed else None
+        self.detailed = detailed
+        self.times = array("d")
         self.sessions: list[int] = []
-        self.turns: list[float] = []
+        self.turns = array("d")
 
     def add(self, x: float, now: float, serial: int, turn: float) -> None:
         """Record a sample."""
         self.values.append(x)
-        d = x - self.mean
-        self.mean += d / len(self.values)
-        self._m2 += d * (x - self.mean)
-        if self.times is not None:
+        if self.detailed:
             self.times.append(now)
             self.sessions.append(serial)
             self.turns.append(turn)
 
-    @property
-    def count(self) -> int:
-        """How many."""
-        return len(self.values)
-
-    def cv2(self) -> float:
-        """Squared coefficient of variation; NaN below two samples."""
-        n = len(self.values)
-        if n < 2:
-            return math.nan
-        square = self.mean * self.mean
-        return (self._m2 / (n - 1)) / square if square else math.nan
+    def moments(self) -> tuple[float, float]:
+        """Mean and squared coefficient of variation by running updates; NaN where undefined."""
+        n, mean, m2 = 0, 0.0, 0.0
+        for x in self.values:
+            n += 1
+            d = x - mean
+            mean += d / n
+            m2 += d * (x - mean)
+        square = mean * mean
+        return mean if n else math.nan, (m2 / (n - 1)) / square if n > 1 and square else math.nan
 
     def p99(self) -> float:
         """The element at rank ceil(0.99 n)."""
         n = len(self.values)
         if n == 0:
             return math.nan
-        ordered = sorted(self.values, key=order_key)
+        # Only zeros and NaN need the total order of doubles.
+        plain = 0.0 not in self.values and not any(x != x for x in self.values)
+        ordered = sorted(self.values) if plain else sorted(self.values, key=order_key)
         return ordered[min(max(math.ceil(0.99 * n), 1), n) - 1]
 
     def ci(self) -> float:
