@@ -55,7 +55,6 @@ REGISTER_MOMENTS = frozenset(
         Moment.STEP,
         Moment.SERVE,
         Moment.ONLY,
-        Moment.VICTIM,
         Moment.PLAN,
         Moment.GAUGE,
         Moment.ITERATION,

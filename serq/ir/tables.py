@@ -187,7 +187,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "BudgetLeft",
         "budget_left",
         (Param.ENGINE,),
-        _LIVE - _moments(M.BUDGET),
+        _LIVE - _moments(M.BUDGET, M.VICTIM),
         CostRule.REFUSE,
         "tokens the iteration being planned has left",
     ),

@@ -64,3 +64,30 @@ register(
         "Check the path.",
     ),
 )
+
+register(
+    Code(
+        "SQ011",
+        "a trace cannot be read",
+        "The program replays a trace, and its file is missing or is not text.",
+        "Place the trace where the program says, or name it with `--trace-file`.",
+    ),
+    Code(
+        "SQ012",
+        "a bad line in a trace",
+        "A trace has one row a turn: session, turn, new, out, think and optionally forced, all numbers.",
+        "Correct the line; header lines begin with `session`, comments with `#`.",
+    ),
+    Code(
+        "SQ013",
+        "this trace cannot be written out",
+        "Writing a trace into the program needs to know which session replays which trace session.",
+        "Use `trace … ordered` with `arrive batch(n)` or explicit sessions.",
+    ),
+    Code(
+        "SQ014",
+        "sessions name an attribute the program does not have",
+        "Explicit sessions preset attributes by name; this name is not one of the program's.",
+        "Correct the name, or add the attribute to the program.",
+    ),
+)

@@ -41,7 +41,8 @@ register(
     Code(
         "SQ204",
         "a declaration before `fn main()`",
-        "Before the entry point stand only imports, definitions and constants: nothing that is part of the deployment.",
+        "Before the entry point stand only imports, definitions and constants: nothing that is part of "
+        "the deployment.",
         "Move the declaration into `fn main() { ... }`.",
         _main(_WORKLOAD + _SERVER, before="stage desk : fifo;\n"),
         _GOOD,
@@ -97,7 +98,8 @@ register(
     Code(
         "SQ211",
         "a statement in the wrong block",
-        "Turns are the session's, request sizes the workload's, an engine's own run its request's, and marks and the "
+        "Turns are the session's, request sizes the workload's, an engine's own run its request's, and "
+        "marks and the "
         "queue's own run an entry's.",
         "Move the statement, or write the form the hint gives.",
         _main(_STAGE + _WORKLOAD + _SERVER.replace("{ run", "{ turn; run")),
@@ -114,7 +116,8 @@ register(
     Code(
         "SQ213",
         "an input inside an expression",
-        "An input is declared by a `let` whose whole value it is, so that its name and default can be listed.",
+        "An input is declared by a `let` whose whole value it is, so that its name and default can be "
+        "listed.",
         "Give the input a `let` of its own.",
         _main('  let double = 2 * args.number("rate", 1);\n', before='use "std/args";\n'),
         _main('  let rate = args.number("rate", 1);\n  let double = 2 * rate;\n', before='use "std/args";\n'),
@@ -122,7 +125,8 @@ register(
     Code(
         "SQ214",
         "an empty schedule",
-        "A schedule says which requests an iteration serves and admits; without a statement it would serve none.",
+        "A schedule says which requests an iteration serves and admits; without a statement it would "
+        "serve none.",
         "Write at least `advance running;`.",
         _main(
             "  device gpu { kv cap 9; }\n"

@@ -42,7 +42,8 @@ register(
     Code(
         "SQ103",
         "a comment that never ends",
-        "A comment that starts with `/*` runs to the next `*/`, and the file ends before one. Comments do not nest.",
+        "A comment that starts with `/*` runs to the next `*/`, and the file ends before one. Comments do "
+        "not nest.",
         "Close the comment.",
         _GOOD + "/* the end\n",
         _GOOD + "/* the end */\n",
@@ -66,7 +67,8 @@ register(
     Code(
         "SQ106",
         "not a statement",
-        "A statement begins with one of the language's statement words, with the name of a definition or an engine "
+        "A statement begins with one of the language's statement words, with the name of a definition or "
+        "an engine "
         "that is called, or with a queue whose entry is called.",
         "Use one of the statements; a value is assigned with `set`.",
         _in_server("began = now; run desk (cost(desk, job));"),
@@ -75,7 +77,8 @@ register(
     Code(
         "SQ107",
         "an unknown word",
-        "Options, kinds, roles, laws and forms are closed lists of words, and this is none of the list asked for here.",
+        "Options, kinds, roles, laws and forms are closed lists of words, and this is none of the list "
+        "asked for here.",
         "Use one of the words of the list, or correct the spelling.",
         _GOOD.replace(": fifo", ": lifo"),
         _GOOD,
@@ -131,7 +134,8 @@ register(
     Code(
         "SQ114",
         "nested too deeply",
-        "Brackets nest at most 200 deep and the tree of an expression is at most 1,000 operations high, so that "
+        "Brackets nest at most 200 deep and the tree of an expression is at most 1,000 operations high, "
+        "so that "
         "every tool can walk it.",
         "Name inner parts with `let`, `def` or `set`.",
         _in_server("set deep = " + "(" * 201 + "1" + ")" * 201 + "; run desk (cost(desk, job));"),
@@ -140,7 +144,8 @@ register(
     Code(
         "SQ115",
         "a declaration inside a block",
-        "Declarations stand in `fn main() { ... }`. One found inside a block of statements or options usually means "
+        "Declarations stand in `fn main() { ... }`. One found inside a block of statements or options "
+        "usually means "
         "that the block above was not closed.",
         "Close the block above, or move the declaration.",
         _in_server("run desk (cost(desk, job)); pool more { cap 1; }"),

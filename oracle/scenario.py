@@ -1,0 +1,131 @@
+"""Scenarios: what a scheduler is given. Requests with lengths and arrival steps, and its settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from serq.diagnostics import Diagnostic, Place, SerqError
+
+SUFFIX = ".scenario.json"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request: prompt and output tokens, the step it arrives at, what its prompt shares."""
+
+    prompt: int
+    out: int
+    arrive: int = 0
+    priority: int = 0
+    share: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Settings in vLLM's terms. `num_blocks` includes the null block: one fewer is usable."""
+
+    name: str
+    budget: int
+    max_seqs: int
+    block_size: int
+    num_blocks: int
+    requests: tuple[Request, ...]
+    chunk: int = 0
+    prefix_caching: bool = False
+    policy: str = "fcfs"
+    serve: str = "admission"
+    reserve_full_isl: bool = True
+    watermark: float = 0.0
+
+    @property
+    def usable_blocks(self) -> int:
+        """Blocks that requests can have: one is the null block."""
+        return self.num_blocks - 1
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Read a scenario file; raises `SerqError` SQ901 when it is not one."""
+    data = _read_json(path)
+    try:
+        return scenario_from(data, path.name.removesuffix(SUFFIX).removesuffix(".json"))
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise SerqError(_bad(path, reason)) from None
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SerqError(Diagnostic("SQ001", f"cannot read {path}: {error.strerror}", Place(str(path)))) from None
+    except (ValueError, RecursionError):
+        raise SerqError(_bad(path, "it is not JSON")) from None
+
+
+def _bad(path: Path, reason: str) -> Diagnostic:
+    hint = "a scenario has budget, max_seqs, num_blocks, requests [{prompt, out, arrive}] and optional settings"
+    return Diagnostic("SQ901", f"{path.name} is not a scenario: {reason}", Place(str(path)), hint=hint)
+
+
+def scenario_from(data: dict[str, Any], name: str) -> Scenario:
+    """A scenario from parsed JSON; raises KeyError, TypeError or ValueError."""
+    if not isinstance(data, dict):
+        raise TypeError("it is not a JSON object")
+    full = data.get("reserve_full_isl")
+    return Scenario(
+        name=name,
+        budget=_positive(data, "budget"),
+        max_seqs=_positive(data, "max_seqs"),
+        block_size=_positive(data, "block_size", 16),
+        num_blocks=_positive(data, "num_blocks"),
+        requests=tuple(_request(r, i) for i, r in enumerate(data["requests"])),
+        chunk=_natural(data, "chunk", 0),
+        prefix_caching=bool(data.get("prefix_caching", False)),
+        policy=str(data.get("policy", "fcfs")),
+        serve=str(data.get("serve", "admission")),
+        reserve_full_isl=True if full is None else bool(full),
+        watermark=float(data.get("watermark") or 0.0),
+    )
+
+
+def _natural(data: dict[str, Any], key: str, default: int | None = None) -> int:
+    value = data[key] if default is None else data.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{key} is {value!r}, not a whole number from 0")
+    return value
+
+
+def _positive(data: dict[str, Any], key: str, default: int | None = None) -> int:
+    value = _natural(data, key, default)
+    if value == 0:
+        raise ValueError(f"{key} is 0")
+    return value
+
+
+def _request(data: dict[str, Any], index: int) -> Request:
+    if not isinstance(data, dict):
+        raise TypeError(f"request {index} is not an object")
+    share = data.get("share")
+    return Request(
+        prompt=_positive(data, "prompt"),
+        out=_positive(data, "out"),
+        arrive=_natural(data, "arrive", 0),
+        priority=int(data.get("priority", 0)),
+        share=None if share is None else (int(share[0]), int(share[1])),
+    )
+
+
+def not_covered(scenario: Scenario) -> str | None:
+    """Why a program cannot say what this scenario does yet, or None when it can."""
+    if any(r.share is not None for r in scenario.requests):
+        return "prompts shared between requests: a program's cached prefix is its session's own"
+    if scenario.prefix_caching:
+        return "prefix caching without sharing is not written as a program"
+    if scenario.policy != "fcfs":
+        return f"the {scenario.policy} policy is not written as a program"
+    if scenario.watermark:
+        return "the watermark is not written as a program"
+    return None

@@ -1,0 +1,24 @@
+"""SQ900–SQ919: scenarios, recorded traces and their comparison."""
+
+from serq.diagnostics.codes import Code, register
+
+register(
+    Code(
+        "SQ901",
+        "not a scenario",
+        "The oracle runs scenarios: settings of a scheduler and the requests it is given.",
+        "Write budget, max_seqs, num_blocks and requests with prompt and out.",
+    ),
+    Code(
+        "SQ902",
+        "not a recorded trace",
+        "A recorded trace has one record for every step of the real scheduler.",
+        "Record the scenario again.",
+    ),
+    Code(
+        "SQ903",
+        "no recorded trace for a scenario",
+        "A scenario is compared with what the real scheduler did, and no record of that stands beside it.",
+        "Record the scenario, or name one that has been recorded.",
+    ),
+)

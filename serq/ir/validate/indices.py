@@ -1,0 +1,157 @@
+"""Slots, pools, stages, observations, registers and members exist (004 *Structure*; api.md §2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from serq.diagnostics import IrPath
+from serq.ir import expressions as ex
+from serq.ir import program as pr
+from serq.ir import statements as st
+from serq.ir.encode import SLOTS
+from serq.ir.validate.constants import constant
+from serq.ir.validate.facts import Facts, Located
+from serq.ir.validate.names import number
+from serq.ir.validate.sites import items, statement_refs
+
+
+def indices(facts: Facts) -> None:
+    """Every slot, pool, stage, observation and register a node names exists."""
+    for located in facts.statements:
+        _statement_indices(facts, located)
+    _declaration_indices(facts)
+    for site in facts.sites:
+        for visit in site.visits():
+            if isinstance(visit.expr, ex.Attr | ex.Reg | ex.Agg | ex.Call):
+                _node_indices(facts, visit.expr, visit.path(site.path))
+
+
+def out_of_range(facts: Facts, kind: str, index: int, count: int, path: IrPath) -> None:
+    """Report an index that names nothing."""
+    there = f"the last {kind} is {count - 1}" if count else f"the program has no {kind}"
+    facts.add("SQ023", f"there is no {kind} {index}: {there}", path, f"name a {kind} that exists")
+
+
+def _index(facts: Facts, kind: str, index: int, table: Sequence[object], path: IrPath) -> None:
+    if index >= len(table):
+        out_of_range(facts, kind, index, len(table), path)
+
+
+def _statement_indices(facts: Facts, located: Located) -> None:
+    program = facts.program
+    match located.stmt:
+        case st.Set(slot=slot):
+            _index(facts, "attribute", slot, program.attrs, located.at(0))
+        case st.Choose(var=slot):
+            _index(facts, "attribute", slot, program.attrs, located.at("var"))
+        case st.Observe(observe=k):
+            _index(facts, "observation", k, program.observes, located.at(0))
+        case _:
+            pass
+    stages = _stage_refs(located.stmt)
+    for ref, path in statement_refs(located):
+        _ref(facts, ref, path, is_stage=any(ref is s for s in stages))
+
+
+def _stage_refs(stmt: st.Stmt) -> tuple[ex.CRef, ...]:
+    return (stmt.stage, *stmt.also) if isinstance(stmt, st.Run) else ()
+
+
+def _ref(facts: Facts, ref: ex.CRef, path: IrPath, is_stage: bool) -> None:
+    kind = "stage" if is_stage else "pool"
+    table: Sequence[object] = facts.program.stages if is_stage else facts.program.pools
+    inside = facts.in_stages(ref) if is_stage else facts.in_pools(ref)
+    if not inside:
+        facts.add(
+            "SQ023",
+            f"a reference to {kind}s {ref.base} to {ref.base + ref.count - 1} of {len(table)}"
+            if ref.count
+            else f"a reference to no {kind}",
+            path,
+            f"name {kind}s that exist",
+        )
+    elif ref.index is not None:
+        _member(facts, ref, ref.index, kind, (*path, "index"))
+
+
+def _member(facts: Facts, ref: ex.CRef, index: ex.Expr, kind: str, path: IrPath) -> None:
+    value = constant(index)
+    if value is None or (value == value // 1 and 0 <= value < ref.count):
+        return
+    name = facts.names.pools(ref) if kind == "pool" else facts.names.stages(ref)
+    facts.add(
+        "SQ027",
+        f"`{name}`: {number(value)} is not a member of {_members(ref.count)}",
+        path,
+        f"use a whole number from 0 to {ref.count - 1}",
+    )
+
+
+def _members(count: int) -> str:
+    return "a single one" if count == 1 else f"an array of {count}"
+
+
+def _node_indices(facts: Facts, e: ex.Expr, path: IrPath) -> None:
+    program = facts.program
+    match e:
+        case ex.Attr(slot=slot):
+            _index(facts, "attribute", slot, program.attrs, path)
+        case ex.Reg(index=i):
+            _index(facts, "register", i, program.registers, path)
+        case ex.Agg(observe=k):
+            _index(facts, "observation", k, program.observes, path)
+        case ex.Call(args=args):
+            for i, arg in enumerate(args):
+                if isinstance(arg, ex.PoolArg | ex.StageArg):
+                    is_stage = isinstance(arg, ex.StageArg)
+                    _ref(facts, arg.ref, (*path, "Call", 1, i, "Stage" if is_stage else "Pool"), is_stage)
+        case _:
+            return
+
+
+def _declaration_indices(facts: Facts) -> None:
+    program = facts.program
+    for name in SLOTS:
+        _index(facts, "attribute", getattr(program, f"slot_{name}"), program.attrs, (f"slot_{name}",))
+    for i, slot in enumerate(program.hidden):
+        _index(facts, "attribute", slot, program.attrs, ("hidden", i))
+    for i, pool in enumerate(program.pools):
+        if pool.admit_via is not None:
+            _index(facts, "stage", pool.admit_via, program.stages, ("pools", i, "admit_via"))
+        if pool.spill is not None:
+            _index(facts, "pool", pool.spill.to, program.pools, ("pools", i, "spill", "to"))
+            _index(facts, "stage", pool.spill.via, program.stages, ("pools", i, "spill", "via"))
+    for i, stage in enumerate(program.stages):
+        if isinstance(stage.kind, pr.Step):
+            _step_indices(facts, stage.kind, ("stages", i, "kind", "Step"))
+    for i, register in enumerate(program.registers):
+        _index(facts, "stage", register.stage, program.stages, ("registers", i, "stage"))
+    for i, claim in enumerate(program.claims):
+        if claim.kind is not None:
+            where = ("claims", i, "kind", type(claim.kind).__name__)
+            _index(facts, "stage", claim.kind.stage, program.stages, where)
+    _session_indices(facts)
+
+
+def _step_indices(facts: Facts, step: pr.Step, path: IrPath) -> None:
+    if step.memory is not None:
+        _index(facts, "pool", step.memory, facts.program.pools, (*path, "memory"))
+    for item, where in items(step.iteration or (), (*path, "iteration")):
+        if isinstance(item, pr.IterSet):
+            _index(facts, "register", item.reg, facts.program.registers, (*where, "Set", 0))
+
+
+def _session_indices(facts: Facts) -> None:
+    arrival = facts.program.arrival
+    if not isinstance(arrival, pr.Sessions):
+        return
+    for i, session in enumerate(arrival.sessions):
+        path: IrPath = ("arrival", "Sessions", i)
+        presets = [(session.attrs, (*path, "attrs"))]
+        presets += [(t, (*path, "turns", j)) for j, t in enumerate(session.turns or ())]
+        for preset, where in presets:
+            for j, (slot, _) in enumerate(preset):
+                _index(facts, "attribute", slot, facts.program.attrs, (*where, j, 0))
+
+
+RULES = (indices,)
