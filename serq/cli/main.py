@@ -50,7 +50,7 @@ def main(args: list[str] | None = None) -> Any:
         error.show()
         sys.exit(2)
     except SerqError as error:
-        report_diagnostics(error.diagnostics)
+        report_diagnostics(error.diagnostics, error.sources)
         sys.exit(1)
     except BrokenPipeError:
         # The reader of a pipe has gone; nothing is left to say.

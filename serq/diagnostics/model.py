@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -59,12 +59,20 @@ class Diagnostic:
 
 
 class SerqError(Exception):
-    """Carries the diagnostics of whatever refused its input; raised by every public entry point."""
+    """Carries the diagnostics of whatever refused its input; raised by every public entry point.
 
-    def __init__(self, diagnostics: Iterable[Diagnostic] | Diagnostic) -> None:
+    `sources` are the texts the diagnostics point into, by file, where they are known.
+    """
+
+    def __init__(
+        self,
+        diagnostics: Iterable[Diagnostic] | Diagnostic,
+        sources: Mapping[str, str] | None = None,
+    ) -> None:
         if isinstance(diagnostics, Diagnostic):
             diagnostics = (diagnostics,)
         self.diagnostics = ordered(diagnostics)
+        self.sources = dict(sources or {})
         super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
 
 

@@ -90,4 +90,10 @@ register(
         "Explicit sessions preset attributes by name; this name is not one of the program's.",
         "Correct the name, or add the attribute to the program.",
     ),
+    Code(
+        "SQ015",
+        "inputs for a program that has none left",
+        "Inputs and instances decide how a source program is compiled; an IR file is compiled already.",
+        "Compile the source again with the inputs.",
+    ),
 )

@@ -93,4 +93,10 @@ register(
         "`choose j in n` looks at j = 0 … n − 1.",
         "Round the count.",
     ),
+    Code(
+        "SQ850",
+        "a self-check that fails",
+        "Under `--self-check` the run's state is checked after every event; a finding is a fault of serq.",
+        "Report it with the program and its seed.",
+    ),
 )

@@ -101,7 +101,7 @@ def _granule(facts: Facts, stage: pr.Stage, step: pr.Step, granule: ex.Expr, pat
     if chunk is not None and 0 < chunk < granule.value:
         facts.add(
             "SQ705",
-            f"the granule {number(granule.value)} of engine `{stage.label}` is above its chunk {number(chunk)}",
+            f"engine `{stage.label}` has granule {number(granule.value)} above its chunk {number(chunk)}",
             path,
             "give a chunk of at least the granule: a longer prompt would never get a token",
         )

@@ -161,8 +161,8 @@ class Walk:
         if moves(index) or reads(index) & {program.slot_cached, program.slot_computed}:
             self._facts.add(
                 "SQ608",
-                f"a hold of `{self._facts.names.pools(ref)}` may be preempted from `{preempting}`, is admitted "
-                "anew, and its index may then name another member",
+                f"a hold of `{self._facts.names.pools(ref)}` may be preempted (`{preempting}` preempts), "
+                "and its index may name another member when it is admitted again",
                 path,
                 "set an attribute to the member before the hold, and use it as the index",
                 "the index reads the clock, the state, a draw, or what admission and preemption set",

@@ -159,7 +159,7 @@ def _register(facts: Facts, site: Site, visit: Visit, index: int) -> None:
     facts.add(
         "SQ409",
         f"`{registers[index].name}` is a register of engine `{facts.names.stage(owner)}`, "
-        f"and {site.what} is not read in its iterations",
+        f"which cannot be read in {site.what}",
         visit.path(site.path),
         "read it in the engine's own clauses, the queue keys of a pool the engine admits, the header of a "
         "hold whose first pool it admits, a gauge or a claim",

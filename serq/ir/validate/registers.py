@@ -59,7 +59,7 @@ def claims(facts: Facts) -> None:
             continue
         facts.add(
             "SQ710",
-            f"claim `{claim.name}` is over iterations of `{stages[kind.stage].label}`, which is not an engine",
+            f"claim `{claim.name}` is over iterations of `{stages[kind.stage].label}`, no engine",
             ("claims", i, "kind", type(kind).__name__),
             "name an engine: no other stage has iterations",
         )

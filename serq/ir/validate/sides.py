@@ -128,9 +128,11 @@ def _server_resources(facts: Facts) -> tuple[set[int], set[int]]:
                     pools.update(_members(part.pool, facts.in_pools(part.pool)))
             case st.Grow(pool=ref) | st.Load(pool=ref):
                 pools.update(_members(ref, facts.in_pools(ref)))
-            case st.Run(stage=stage, also=also):
+            case st.Run(stage=stage, growing=growing, also=also):
                 for ref in (stage, *also):
                     stages.update(_members(ref, facts.in_stages(ref)))
+                if growing is not None:
+                    pools.update(_members(growing, facts.in_pools(growing)))
             case _:
                 continue
     return pools, stages

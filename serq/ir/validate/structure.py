@@ -44,7 +44,7 @@ def parallel_tables(facts: Facts) -> None:
 
 
 def block_tree(facts: Facts) -> None:
-    """Blocks reached from `init`, `turn` and `session` form a tree; no block lies inside itself."""
+    """Blocks reached from `init`, `turn` and `session` form a tree; what nothing reaches is left alone."""
     program = facts.program
     seen: set[int] = set()
     for name in ("init", "turn", "session"):
@@ -65,7 +65,6 @@ def block_tree(facts: Facts) -> None:
                 body in roots or facts.owners.get(body) != (located.block, located.position, k)
             ):
                 _shared(facts, body, path)
-    _cycles(facts)
 
 
 def _shared(facts: Facts, block: int, path: IrPath) -> None:
@@ -75,35 +74,6 @@ def _shared(facts: Facts, block: int, path: IrPath) -> None:
         path,
         "copy the block: every block is the body of one statement",
     )
-
-
-def _cycles(facts: Facts) -> None:
-    """Blocks nothing reaches are left alone unless they contain themselves."""
-    done: set[int] = set(facts.owners)
-    for start in range(len(facts.blocks)):
-        if start not in done:
-            _cycle_from(facts, start, done)
-
-
-def _cycle_from(facts: Facts, start: int, done: set[int]) -> None:
-    open_blocks: set[int] = set()
-    stack: list[tuple[int, bool]] = [(start, False)]
-    while stack:
-        block, leaving = stack.pop()
-        if leaving:
-            open_blocks.discard(block)
-            done.add(block)
-            continue
-        if block in done or block in open_blocks:
-            continue
-        open_blocks.add(block)
-        stack.append((block, True))
-        for located in facts.blocks[block]:
-            for k, body in enumerate(st.bodies(located.stmt)):
-                if body in open_blocks:
-                    _shared(facts, body, located.at(*_BODY_STEPS[type(located.stmt)][k]))
-                elif body < len(facts.blocks):
-                    stack.append((body, False))
 
 
 def workload_blocks(facts: Facts) -> None:

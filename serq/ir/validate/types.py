@@ -70,9 +70,10 @@ def _node(facts: Facts, site: Site, visit: Visit, operands: Sequence[Type]) -> T
 def _refused(facts: Facts, site: Site, visit: Visit, operands: Sequence[Type], why: str) -> bool:
     for operand, child in zip(operands, ex.children(visit.expr), strict=True):
         if isinstance(operand, ex.CostTarget):
+            said = f"`{facts.names.expr(child)}` is a cost of `{facts.names.target(operand)}`"
             facts.add(
                 "SQ506",
-                f"`{facts.names.expr(child)}` is a cost of `{facts.names.target(operand)}` in {site.what}: {why}",
+                f"{said} in {site.what}: {why}",
                 visit.path(site.path),
                 "use the quantity before its conversion",
             )

@@ -1,4 +1,4 @@
-"""What the recorder relies on in vLLM, read from the installed package: names, signatures, settings, bodies.
+"""What the recorder relies on in vLLM, read from the installed package: names, parameters, settings, bodies.
 
 Imports nothing of vLLM by itself, so that it can say what is missing where the recorder does not even start.
 """
@@ -12,7 +12,7 @@ import importlib.metadata
 import inspect
 from typing import Any
 
-# Called by the recorder: their signatures matter.
+# Called by the recorder: their parameters matter.
 CALLED = (
     "vllm.config:CacheConfig",
     "vllm.config:DeviceConfig",
@@ -68,8 +68,14 @@ def _find(name: str) -> Any:
     return found
 
 
-def _signature(found: Any) -> str:
-    return str(inspect.signature(found))
+def _parameters(found: Any) -> dict[str, str]:
+    return {p.name: _parameter(p) for p in inspect.signature(found).parameters.values()}
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        return str(parameter.kind.description)
+    return "required" if parameter.default is parameter.empty else _value(parameter.default)
 
 
 def _fields(found: Any) -> dict[str, str]:
@@ -81,10 +87,13 @@ def _default(field: Any) -> str:
         return "made"
     if field.default is dataclasses.MISSING:
         return "required"
-    default = field.default
     # A pydantic field keeps its default one level down.
-    inner = getattr(default, "default", default)
-    return repr(inner) if isinstance(inner, (bool, int, float, str, tuple, type(None))) else "made"
+    return _value(getattr(field.default, "default", field.default))
+
+
+def _value(default: Any) -> str:
+    """A default as text where it is plain, else only that there is one."""
+    return repr(default) if isinstance(default, (bool, int, float, str, type(None))) else "made"
 
 
 def _digest(found: Any) -> str:
@@ -105,7 +114,7 @@ def relied() -> dict[str, Any]:
     """The facts of the installed vLLM; a name that is not there has `missing` with the reason."""
     return {
         "vllm": importlib.metadata.version("vllm"),
-        "signatures": _facts(CALLED, _signature),
+        "parameters": _facts(CALLED, _parameters),
         "settings": _facts(SETTINGS, _fields),
         "bodies": _facts(BODIES, _digest),
     }

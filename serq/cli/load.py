@@ -1,0 +1,80 @@
+"""Reading a program for any verb: `.sq` text or IR JSON, with settings from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from serq.cli.options import Choices, Settings
+from serq.diagnostics import Diagnostic, IrPath, Place, SerqError, Span
+from serq.ir.decode import loads
+from serq.ir.edit import with_settings, with_trace_beside
+from serq.ir.program import Program
+
+MOST_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A program with what diagnostics about it need."""
+
+    program: Program
+    file: str
+    sources: Mapping[str, str] = field(default_factory=dict)
+    spans: Mapping[IrPath, tuple[str, Span]] = field(default_factory=dict)
+
+    def located(self, d: Diagnostic) -> Diagnostic:
+        """A diagnostic about the IR at its place in the source, or in the file."""
+        if d.place.span is not None or d.place.file is not None:
+            return d
+        path = d.place.path
+        for length in range(len(path), 0, -1):
+            found = self.spans.get(path[:length])
+            if found is not None:
+                return replace(d, place=Place(found[0], found[1]))
+        return replace(d, place=Place(self.file, None, path))
+
+
+def read_text(path: Path) -> str:
+    """A program file as text; raises `SerqError` SQ001, SQ002 or SQ010."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            size = path.stat().st_size // 1_000_000
+            message = f"{path} has {size} MB; a program of more than {MOST_BYTES // 1_000_000} MB is not read"
+            raise SerqError(Diagnostic("SQ010", message, Place(str(path)), hint="check the path"))
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        message = f"cannot read {path}: {error.strerror}"
+        raise SerqError(Diagnostic("SQ001", message, Place(str(path)), hint="check the path")) from None
+    except UnicodeDecodeError:
+        raise SerqError(Diagnostic("SQ002", f"{path} is not UTF-8 text", Place(str(path)))) from None
+
+
+def load(path: Path, choices: Choices) -> Loaded:
+    """Read a program and give it the settings of the command line; it is checked by the caller.
+
+    Raises `SerqError` with every mistake in the file.
+    """
+    if path.suffix == ".sq":
+        return _compile(path, choices)
+    for option in choices.other_than_settings():
+        message = f"{option} is for source programs; an IR file has no inputs left"
+        raise SerqError(Diagnostic("SQ015", message, Place(str(path)), hint="compile the program again"))
+    program = with_trace_beside(loads(read_text(path), str(path)), path.parent)
+    return Loaded(_with(program, choices.settings()), str(path))
+
+
+def _with(program: Program, s: Settings) -> Program:
+    return with_settings(
+        program,
+        horizon=s.horizon,
+        warmup=s.warmup,
+        seed=s.seed,
+        arrivals=s.arrivals,
+        trace=s.trace_file,
+    )
+
+
+def _compile(path: Path, choices: Choices) -> Loaded:
+    raise NotImplementedError
