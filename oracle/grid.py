@@ -22,7 +22,10 @@ def step_grid(o: Outcome, first: int = 0, columns: int = _COLUMNS) -> str:
         rows.append([f"request {r}", *(_cell(r, recorded.get(n), program.get(n)) for n in steps)])
     rows.append(["free", *(_both(str(recorded[n].free), _free(program.get(n))) for n in steps)])
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    lines = ["  ".join(c.rjust(w) if k else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))) for row in rows]
+    lines = [
+        "  ".join(c.rjust(w) if k else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True)))
+        for row in rows
+    ]
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -54,7 +54,9 @@ class Observer(TraceHook):
     ) -> None:
         self._preempted.append((victim.serial, grower.serial))
 
-    def iteration(self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float) -> None:
+    def iteration(
+        self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float
+    ) -> None:
         self._open = _Open(
             step=int(m.now),
             scheduled=tuple((_serial(job), int(tokens)) for job, tokens in assigned),

@@ -60,13 +60,17 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SerqError(Diagnostic("SQ001", f"cannot read {path}: {error.strerror}", Place(str(path)))) from None
+        raise SerqError(
+            Diagnostic("SQ001", f"cannot read {path}: {error.strerror}", Place(str(path)))
+        ) from None
     except (ValueError, RecursionError):
         raise SerqError(_bad(path, "it is not JSON")) from None
 
 
 def _bad(path: Path, reason: str) -> Diagnostic:
-    hint = "a scenario has budget, max_seqs, num_blocks, requests [{prompt, out, arrive}] and optional settings"
+    hint = (
+        "a scenario has budget, max_seqs, num_blocks, requests [{prompt, out, arrive}] and optional settings"
+    )
     return Diagnostic("SQ901", f"{path.name} is not a scenario: {reason}", Place(str(path)), hint=hint)
 
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from serq.cli.options import Choices, Settings
-from serq.diagnostics import Diagnostic, IrPath, Place, SerqError, Span
+from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.ir.decode import loads
 from serq.ir.edit import with_settings, with_trace_beside
 from serq.ir.program import Program
+from serq.lang.compile import Compiled, compile_file
+from serq.lang.parser import parse_instance
+from serq.lang.settings import Settings as SourceSettings
+from serq.lang.settings import apply_instance
+from serq.lang.source import read_source
 
 MOST_BYTES = 64 * 1024 * 1024
 
@@ -22,18 +27,15 @@ class Loaded:
     program: Program
     file: str
     sources: Mapping[str, str] = field(default_factory=dict)
-    spans: Mapping[IrPath, tuple[str, Span]] = field(default_factory=dict)
+    compiled: Compiled | None = None
 
     def located(self, d: Diagnostic) -> Diagnostic:
         """A diagnostic about the IR at its place in the source, or in the file."""
         if d.place.span is not None or d.place.file is not None:
             return d
-        path = d.place.path
-        for length in range(len(path), 0, -1):
-            found = self.spans.get(path[:length])
-            if found is not None:
-                return replace(d, place=Place(found[0], found[1]))
-        return replace(d, place=Place(self.file, None, path))
+        if self.compiled is not None:
+            return d.at(self.compiled.source_map.place(d.place.path))
+        return d.at(Place(self.file, None, d.place.path))
 
 
 def read_text(path: Path) -> str:
@@ -77,4 +79,28 @@ def _with(program: Program, s: Settings) -> Program:
 
 
 def _compile(path: Path, choices: Choices) -> Loaded:
-    raise NotImplementedError
+    settings, inputs, defs = _decided(choices)
+    compiled = compile_file(path, settings, inputs, defs)
+    program = with_trace_beside(compiled.program, path.parent) if settings.trace is None else compiled.program
+    return Loaded(program, str(path), compiled.sources, compiled)
+
+
+def _decided(choices: Choices) -> tuple[SourceSettings, dict[str, str | float], dict[str, str]]:
+    """Settings, inputs and definitions: the steps of the command line in order, the later wins."""
+    settings = SourceSettings()
+    inputs: dict[str, str | float] = {}
+    defs: dict[str, str] = {}
+    for name, value in choices.steps:
+        match name:
+            case "set" | "input":
+                inputs[value[0]] = value[1]
+            case "def":
+                defs[value[0]] = value[1]
+            case "instance":
+                text = read_source(value)
+                settings, inputs = apply_instance(settings, inputs, parse_instance(text, str(value)), text)
+            case "trace_file":
+                settings = replace(settings, trace=value)
+            case _:
+                settings = replace(settings, **{name: value})
+    return settings, inputs, defs

@@ -55,7 +55,9 @@ def _print(outcomes: list[Outcome], demo: bool) -> None:
     for o in outcomes:
         style = {"agrees": "green", "differs": "red"}.get(o.status, "yellow")
         text = o.status if o.reason is None else f"{o.status}: {o.reason}"
-        counts = (str(o.steps), str(o.tokens), str(o.preemptions)) if o.reason is None else (str(o.steps), "", "")
+        counts = (
+            (str(o.steps), str(o.tokens), str(o.preemptions)) if o.reason is None else (str(o.steps), "", "")
+        )
         table.add_row(o.name, *counts, Text(text, style=style))
     console.print(table)
     for o in outcomes:

@@ -33,8 +33,12 @@ from serq.sim.trace_writer import TraceWriter
 @program_options
 @format_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one line of JSON.")
-@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", help="Write samples and gauges as CSV.")
-@click.option("--trace", type=click.Path(path_type=Path), metavar="FILE", help="Write what happens as JSON lines.")
+@click.option(
+    "--dump", type=click.Path(path_type=Path), metavar="DIR", help="Write samples and gauges as CSV."
+)
+@click.option(
+    "--trace", type=click.Path(path_type=Path), metavar="FILE", help="Write what happens as JSON lines."
+)
 @click.option("--self-check", is_flag=True, help="Assert the state's invariants after every event.")
 def command(
     file: Path,

@@ -437,7 +437,9 @@ class Builder:
             pools=tuple(made),
             reuse=None if f["reuse"] is None else _cost(joint, f["reuse"]),
             cache=None if f["cache"] is None else _cost(joint, f["cache"]),
-            lease=None if not isinstance(lease, tuple) else st.Lease(pool=lease[0].ref, duration=lift(lease[1])),
+            lease=None
+            if not isinstance(lease, tuple)
+            else st.Lease(pool=lease[0].ref, duration=lift(lease[1])),
             body=self._block(body, side),
         )
 

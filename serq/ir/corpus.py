@@ -67,7 +67,9 @@ def parse_corpus(text: str, file: str | None = None) -> Corpus:
     return Corpus(tuple(tuple(s) for s in sessions))
 
 
-def _row(line: str, number: int, file: str | None, problems: list[Diagnostic]) -> tuple[float, TraceTurn] | None:
+def _row(
+    line: str, number: int, file: str | None, problems: list[Diagnostic]
+) -> tuple[float, TraceTurn] | None:
     fields = line.split(",")
     if len(fields) not in (5, 6):
         place = Place(file, Span(number, 1, number, len(line) + 1))
@@ -117,7 +119,9 @@ def inline_trace(program: Program, corpus: Corpus) -> Program:
         )
     count = len(corpus.sessions)
     filled = [
-        s if s.turns is not None else Session(attrs=s.attrs, turns=_turns(program, corpus.sessions[i % count]))
+        s
+        if s.turns is not None
+        else Session(attrs=s.attrs, turns=_turns(program, corpus.sessions[i % count]))
         for i, s in enumerate(sessions)
     ]
     return program.model_copy(

@@ -18,10 +18,25 @@ from serq.ir.encode import SLOTS
 
 T = TypeVar("T")
 
-_REQUIRED = (
-    "version attrs attr_types sides observes pools stages arrival trace_ordered init turn session blocks "
-    "horizon warmup seed hidden"
-).split() + [f"slot_{name}" for name in SLOTS]
+_REQUIRED = [
+    "version",
+    "attrs",
+    "attr_types",
+    "sides",
+    "observes",
+    "pools",
+    "stages",
+    "arrival",
+    "trace_ordered",
+    "init",
+    "turn",
+    "session",
+    "blocks",
+    "horizon",
+    "warmup",
+    "seed",
+    "hidden",
+] + [f"slot_{name}" for name in SLOTS]
 _OPTIONAL = ("trace", "arrivals", "share", "gauges", "claims", "registers")
 
 

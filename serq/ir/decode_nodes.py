@@ -173,9 +173,24 @@ def attr_type(c: Cursor) -> pr.AttrType:
     return "Size" if tag == "Size" else "Value"
 
 
-_STMT_TAGS = (
-    "Turn Set Observe Hold Grow Drop Release Load Run Branch Loop While Choose End Fork Join"
-).split()
+_STMT_TAGS = [
+    "Turn",
+    "Set",
+    "Observe",
+    "Hold",
+    "Grow",
+    "Drop",
+    "Release",
+    "Load",
+    "Run",
+    "Branch",
+    "Loop",
+    "While",
+    "Choose",
+    "End",
+    "Fork",
+    "Join",
+]
 
 
 def statement(c: Cursor) -> st.Stmt:

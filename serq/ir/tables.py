@@ -109,8 +109,12 @@ _N1 = (Param.NUMBER,)
 _N2 = (Param.NUMBER, Param.NUMBER)
 
 OPERATORS: tuple[Operator, ...] = (
-    Operator("Or", "||", 2, 2, CostRule.REFUSE, "1 when either operand is non-zero, read left to right", True),
-    Operator("And", "&&", 2, 3, CostRule.REFUSE, "1 when both operands are non-zero, read left to right", True),
+    Operator(
+        "Or", "||", 2, 2, CostRule.REFUSE, "1 when either operand is non-zero, read left to right", True
+    ),
+    Operator(
+        "And", "&&", 2, 3, CostRule.REFUSE, "1 when both operands are non-zero, read left to right", True
+    ),
     Operator("Lt", "<", 2, 4, CostRule.COMPARE, "1 when less", True),
     Operator("Le", "<=", 2, 4, CostRule.COMPARE, "1 when less or equal", True),
     Operator("Gt", ">", 2, 4, CostRule.COMPARE, "1 when greater", True),
@@ -168,8 +172,17 @@ FUNCTIONS: tuple[Function, ...] = (
         CostRule.REFUSE,
         "online estimate of the rate at which services start",
     ),
-    Function("EstRho", "est_rho", (Param.STAGE,), _ESTIMATES, CostRule.REFUSE, "online estimate of the load, at most 0.99"),
-    Function("EstWait", "est_wait", (Param.STAGE,), _ESTIMATES, CostRule.REFUSE, "online estimate of the wait"),
+    Function(
+        "EstRho",
+        "est_rho",
+        (Param.STAGE,),
+        _ESTIMATES,
+        CostRule.REFUSE,
+        "online estimate of the load, at most 0.99",
+    ),
+    Function(
+        "EstWait", "est_wait", (Param.STAGE,), _ESTIMATES, CostRule.REFUSE, "online estimate of the wait"
+    ),
     Function(
         "Price",
         "price",
@@ -178,11 +191,17 @@ FUNCTIONS: tuple[Function, ...] = (
         CostRule.REFUSE,
         "the delay that d more work after h imposes, from the estimates",
     ),
-    Function("Used", "used", (Param.POOL,), _NOT_CONSTANT, CostRule.REFUSE, "units allocated, leases included"),
+    Function(
+        "Used", "used", (Param.POOL,), _NOT_CONSTANT, CostRule.REFUSE, "units allocated, leases included"
+    ),
     Function("Free", "free", (Param.POOL,), _NOT_CONSTANT, CostRule.REFUSE, "cap less the units allocated"),
     Function("Holders", "holders", (Param.POOL,), _NOT_CONSTANT, CostRule.REFUSE, "sessions that hold units"),
-    Function("Queued", "queued", (Param.POOL,), _NOT_CONSTANT, CostRule.REFUSE, "holds waiting in the pool's queue"),
-    Function("CachedIn", "cachedin", (Param.POOL,), _LIVE, CostRule.REFUSE, "the session's own reusable prefix"),
+    Function(
+        "Queued", "queued", (Param.POOL,), _NOT_CONSTANT, CostRule.REFUSE, "holds waiting in the pool's queue"
+    ),
+    Function(
+        "CachedIn", "cachedin", (Param.POOL,), _LIVE, CostRule.REFUSE, "the session's own reusable prefix"
+    ),
     Function(
         "BudgetLeft",
         "budget_left",
@@ -197,8 +216,22 @@ DISTRIBUTIONS: tuple[Distribution, ...] = (
     Distribution("Exp", "exp", ("mean",), 1, DRAW_MOMENTS, "exponential of this mean"),
     Distribution("Det", "det", ("value",), 0, DRAW_MOMENTS, "the value itself"),
     Distribution("Uniform", "uniform", ("low", "high"), 1, DRAW_MOMENTS, "uniform on [low, high)"),
-    Distribution("Erlang", "erlang", ("phases", "mean"), -1, DRAW_MOMENTS, "sum of exponential phases of this total mean"),
-    Distribution("H2", "h2", ("mean", "cv2"), 2, DRAW_MOMENTS, "balanced hyperexponential of this mean and squared variation"),
+    Distribution(
+        "Erlang",
+        "erlang",
+        ("phases", "mean"),
+        -1,
+        DRAW_MOMENTS,
+        "sum of exponential phases of this total mean",
+    ),
+    Distribution(
+        "H2",
+        "h2",
+        ("mean", "cv2"),
+        2,
+        DRAW_MOMENTS,
+        "balanced hyperexponential of this mean and squared variation",
+    ),
     Distribution("Bernoulli", "bernoulli", ("p",), 1, DRAW_MOMENTS, "1 with probability p, else 0"),
 )
 
@@ -214,23 +247,59 @@ CONTEXT_VARIABLES: tuple[ContextVariable, ...] = (
     ContextVariable("Size", "size", (), _moments(M.EVICT), "units of the cache entry"),
     ContextVariable("Age", "age", (), _moments(M.EVICT), "time since the entry was released"),
     ContextVariable("Last", "last", (), _moments(M.EVICT), "when the entry was released"),
-    ContextVariable("Queued", "waiting", (), _moments(M.EVICT), "1 when the entry's session waits in a pool's queue"),
+    ContextVariable(
+        "Queued", "waiting", (), _moments(M.EVICT), "1 when the entry's session waits in a pool's queue"
+    ),
     ContextVariable("N", "present", (), _moments(M.PS), "jobs present at the stage"),
     ContextVariable("Ntok", "tokens", ("batch.tokens",), _BATCH, "tokens scheduled"),
-    ContextVariable("Ndec", "decoders", ("running.decoding", "batch.decoding"), _RESIDENTS, "decodes: running, or in the batch"),
+    ContextVariable(
+        "Ndec",
+        "decoders",
+        ("running.decoding", "batch.decoding"),
+        _RESIDENTS,
+        "decodes: running, or in the batch",
+    ),
     ContextVariable("Npre", "prefilled", ("batch.prefilled",), _BATCH, "prefill tokens scheduled"),
     ContextVariable("Nres", "residents", ("running.count",), _RESIDENTS, "running requests"),
-    ContextVariable("Kvb", "kv_decode", ("running.kv_decode", "batch.kv_decode"), _RESIDENTS, "memory units of the decodes"),
-    ContextVariable("Kvp", "kv_prefill", ("running.kv_prefill", "batch.kv_prefill"), _RESIDENTS, "memory units of the prefills"),
-    ContextVariable("Attn", "attention", ("batch.attention",), _BATCH_ONLY, "sum over prefill chunks of n (K + n/2)"),
+    ContextVariable(
+        "Kvb",
+        "kv_decode",
+        ("running.kv_decode", "batch.kv_decode"),
+        _RESIDENTS,
+        "memory units of the decodes",
+    ),
+    ContextVariable(
+        "Kvp",
+        "kv_prefill",
+        ("running.kv_prefill", "batch.kv_prefill"),
+        _RESIDENTS,
+        "memory units of the prefills",
+    ),
+    ContextVariable(
+        "Attn", "attention", ("batch.attention",), _BATCH_ONLY, "sum over prefill chunks of n (K + n/2)"
+    ),
     ContextVariable("Decoding", "decoding", (), _CANDIDATE, "1 for a decode"),
     ContextVariable("Admission", "admission", (), _CANDIDATE, "admission sequence number"),
     ContextVariable("Remaining", "remaining", (), _moments(M.SERVE, M.ONLY), "tokens the run has left"),
-    ContextVariable("Position", "position", (), _moments(M.VICTIM), "computed position of the candidate's hold"),
-    ContextVariable("Admitted", "admitted", ("waiting.admitted",), _moments(M.PLAN), "admissions so far in this iteration"),
-    ContextVariable("Preempted", "preempted", ("running.preempted",), _moments(M.PLAN), "preemptions so far in this iteration"),
-    ContextVariable("Demand", "demand", (), _moments(M.ITERATION), "tokens the residents could take without a budget"),
-    ContextVariable("Served", "served", (), _moments(M.ITERATION), "tokens of this engine's earlier iterations"),
+    ContextVariable(
+        "Position", "position", (), _moments(M.VICTIM), "computed position of the candidate's hold"
+    ),
+    ContextVariable(
+        "Admitted", "admitted", ("waiting.admitted",), _moments(M.PLAN), "admissions so far in this iteration"
+    ),
+    ContextVariable(
+        "Preempted",
+        "preempted",
+        ("running.preempted",),
+        _moments(M.PLAN),
+        "preemptions so far in this iteration",
+    ),
+    ContextVariable(
+        "Demand", "demand", (), _moments(M.ITERATION), "tokens the residents could take without a budget"
+    ),
+    ContextVariable(
+        "Served", "served", (), _moments(M.ITERATION), "tokens of this engine's earlier iterations"
+    ),
     ContextVariable("Arrived", "arrived", (), _moments(M.ITERATION), "sessions started so far"),
 )
 
@@ -239,7 +308,12 @@ AGGREGATES: tuple[Aggregate, ...] = (
     Aggregate("Count", "count", _moments(M.END), "number of values"),
     Aggregate("Largest", "largest", _moments(M.END), "greatest value, 0 when none"),
     Aggregate("Smallest", "smallest", _moments(M.END), "least value, 0 when none"),
-    Aggregate("PrefixTotal", "prefix_total", _moments(M.END), "sum of all prefix sums of the values sorted ascending"),
+    Aggregate(
+        "PrefixTotal",
+        "prefix_total",
+        _moments(M.END),
+        "sum of all prefix sums of the values sorted ascending",
+    ),
 )
 
 
@@ -252,8 +326,7 @@ R = TypeVar("R", bound=_Row)
 
 
 def _by_ir(rows: Iterable[R]) -> dict[str, R]:
-    table = {row.ir: row for row in rows}
-    return table
+    return {row.ir: row for row in rows}
 
 
 UNARY = _by_ir(row for row in OPERATORS if row.arity == 1)

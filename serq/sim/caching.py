@@ -244,4 +244,3 @@ class PrefixCache:
         entry.size += units
         self._stamp(entry)
         self.pool.cached += units
-

@@ -42,7 +42,9 @@ class TraceHook:
     def plan_begins(self, m: Machine, engine: Engine) -> None:
         """An engine is about to plan an iteration; it may come to nothing."""
 
-    def iteration(self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float) -> None:
+    def iteration(
+        self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float
+    ) -> None:
         """An iteration starts."""
 
     def iteration_end(

@@ -140,9 +140,7 @@ class Legs:
         holders = list(pool.holder_counts)
         if not holders or any(s not in stuck for s in holders):
             return True
-        return any(
-            lease.finite and lease.member.pool is pool for s in holders for lease in s.leases
-        )
+        return any(lease.finite and lease.member.pool is pool for s in holders for lease in s.leases)
 
 
 def end_hold_without_lease(m: Machine, s: Session) -> None:

@@ -232,7 +232,9 @@ class _Linker:
                 if gate is not None:
                     self._late(self.codegen.function(gate, Moment.PLAN), partial(setattr, made, "gate"))
             case pr.IterBranch(guard=guard, then=then, other=other):
-                made = Item("Branch", then=[self._item(x) for x in then], other=[self._item(x) for x in other])
+                made = Item(
+                    "Branch", then=[self._item(x) for x in then], other=[self._item(x) for x in other]
+                )
                 self._late(self.codegen.function(guard, Moment.PLAN), partial(setattr, made, "gate"))
             case pr.IterSet(reg=reg, value=value):
                 made = Item("Set", register=reg)
@@ -383,9 +385,7 @@ class _Linker:
             names[f"draw_{row}"] = getattr(draws, f"draw_{row}")
         names.update({f"pools_{p.index}": p for p in m.pools})
         names.update({f"stages_{s.index}": s for s in m.stages})
-        aggregated = {
-            x.observe for c in self.program.claims for x in walk(c.expr) if isinstance(x, Agg)
-        }
+        aggregated = {x.observe for c in self.program.claims for x in walk(c.expr) if isinstance(x, Agg)}
         linked.observed = {k: [] for k in aggregated}
         names["aggregate"] = lambda fun, k: aggregate(linked.observed[k], fun)
         for k in range(len(self.program.observes)):

@@ -26,7 +26,17 @@ from serq.sim.legs import Legs
 from serq.sim.linker import Linked, link
 from serq.sim.pools import PoolState
 from serq.sim.records import READY, Job, Session
-from serq.sim.rng import EVICTION, MACHINE, SESSION_KIND, TRACE, WORKLOAD_KIND, StreamBank, Unit, WordStream, unit_stream
+from serq.sim.rng import (
+    EVICTION,
+    MACHINE,
+    SESSION_KIND,
+    TRACE,
+    WORKLOAD_KIND,
+    StreamBank,
+    Unit,
+    WordStream,
+    unit_stream,
+)
 from serq.sim.stages import PsState, StageState
 from serq.sim.statistics import Samples
 

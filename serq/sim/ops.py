@@ -349,9 +349,7 @@ class OpBuilder:
         return lambda get: op
 
 
-def straight_lines(
-    codegen: Codegen, stmts: Sequence[st.Stmt | Answer], stream: str | None
-) -> list[str]:
+def straight_lines(codegen: Codegen, stmts: Sequence[st.Stmt | Answer], stream: str | None) -> list[str]:
     """Source of assignments, observations, turns and answers, one line each."""
     writer = codegen.writer(S, stream)
     return [_straight_line(writer, stmt) for stmt in stmts]
@@ -374,6 +372,6 @@ def _less(a: list[float], b: list[float]) -> bool:
     for x, y in zip(a, b, strict=True):
         if x < y:
             return True
-        if not x == y:
+        if x != y:
             return False
     return False

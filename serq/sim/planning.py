@@ -142,7 +142,9 @@ def _run_items(e: Engine, plan: Plan, items: list[Item]) -> None:
 
 def _guard(value: float, what: str) -> bool:
     if value not in (0.0, 1.0):
-        raise Stop("SQ801", f"{what} evaluates to {value:g}, not 0 or 1", hint="write a test, such as `x > 0`")
+        raise Stop(
+            "SQ801", f"{what} evaluates to {value:g}, not 0 or 1", hint="write a test, such as `x > 0`"
+        )
     return value == 1.0
 
 

@@ -123,7 +123,11 @@ class PoolState:
         if not waiting:
             return None
         first = waiting[0]
-        if self.queue_keys is None or len(waiting) == 1 or (first.waiting is not None and first.waiting.resumed):
+        if (
+            self.queue_keys is None
+            or len(waiting) == 1
+            or (first.waiting is not None and first.waiting.resumed)
+        ):
             return first
         best, best_key = first, self._key(first)
         for s in waiting[1:]:

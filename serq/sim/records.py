@@ -165,31 +165,25 @@ class Job:
 class Context:
     """Values a moment supplies to expressions, under the IR's names of the context variables."""
 
-    __slots__ = (
-        "Admission",
-        "Admitted",
-        "Age",
-        "Arrived",
-        "Attn",
-        "Decoding",
-        "Demand",
-        "Kvb",
-        "Kvp",
-        "Last",
-        "N",
-        "Ndec",
-        "Npre",
-        "Nres",
-        "Ntok",
-        "Position",
-        "Preempted",
-        "Queued",
-        "Remaining",
-        "Served",
-        "Size",
-        "Waited",
-    )
-
-    def __init__(self) -> None:
-        for name in self.__slots__:
-            setattr(self, name, 0.0)
+    Admission = 0.0
+    Admitted = 0.0
+    Age = 0.0
+    Arrived = 0.0
+    Attn = 0.0
+    Decoding = 0.0
+    Demand = 0.0
+    Kvb = 0.0
+    Kvp = 0.0
+    Last = 0.0
+    N = 0.0
+    Ndec = 0.0
+    Npre = 0.0
+    Nres = 0.0
+    Ntok = 0.0
+    Position = 0.0
+    Preempted = 0.0
+    Queued = 0.0
+    Remaining = 0.0
+    Served = 0.0
+    Size = 0.0
+    Waited = 0.0

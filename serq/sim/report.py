@@ -79,9 +79,7 @@ def build_report(m: Machine) -> Report:
         "mean_live": m.averages.mean("live"),
         "observes": {x.name: _statistics(x) for x in observes},
         "client": {x.name: _statistics(x) for x in client},
-        "gauges": {
-            g.name: {"mean": g.mean, "ci": g.ci, "min": g.least, "max": g.greatest} for g in gauges
-        },
+        "gauges": {g.name: {"mean": g.mean, "ci": g.ci, "min": g.least, "max": g.greatest} for g in gauges},
     }
     if claims:
         data["claims"] = [vars(c) for c in claims]

@@ -67,7 +67,9 @@ def holders_are_counted(m: Machine) -> Iterator[str]:
         if counts != pool.holder_counts:
             yield f"{pool.spec.label}: the counts of its holders are not those of its list"
         for s in m.everyone():
-            own = sum(1 for h in s.holds if h.member(pool)) + sum(1 for x in s.leases if x.member.pool is pool)
+            own = sum(1 for h in s.holds if h.member(pool)) + sum(
+                1 for x in s.leases if x.member.pool is pool
+            )
             if own != counts.get(s, 0):
                 yield f"{pool.spec.label}: {s.name} holds {own} allocations, listed {counts.get(s, 0)} times"
 

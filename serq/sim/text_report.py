@@ -128,7 +128,9 @@ def _label(row: dict[str, Any]) -> str:
     return label(row["name"], row["index"])
 
 
-def _table(title: str, columns: Columns, rows: list[tuple[str, dict[str, Any]]], left: bool = False) -> list[str]:
+def _table(
+    title: str, columns: Columns, rows: list[tuple[str, dict[str, Any]]], left: bool = False
+) -> list[str]:
     if not rows:
         return []
     cells = [[title, *(name for name, _ in columns)]]
@@ -140,7 +142,10 @@ def _table(title: str, columns: Columns, rows: list[tuple[str, dict[str, Any]]],
 
 
 def _line(cells: list[str], widths: list[int], left: bool) -> str:
-    parts = [c.ljust(w) if left or k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(cells, widths, strict=True))]
+    parts = [
+        c.ljust(w) if left or k == 0 else c.rjust(w)
+        for k, (c, w) in enumerate(zip(cells, widths, strict=True))
+    ]
     return "  ".join(parts).rstrip()
 
 

@@ -38,12 +38,18 @@ class TraceWriter(TraceHook):
         (self._resumed if w.resumed else self._admitted).append(s.serial)
         hold = s.holds[-1]
         pools = [
-            {"pool": x.pool.spec.label, "units": _finite(x.alloc), "reused": _finite(x.own)} for x in hold.members
+            {"pool": x.pool.spec.label, "units": _finite(x.alloc), "reused": _finite(x.own)}
+            for x in hold.members
         ]
         self._write(m, "admission", session=s.serial, resumed=w.resumed, waited=m.now - w.since, pools=pools)
 
     def release(self, m: Machine, s: Session, pool: PoolState, units: float, kept: float) -> None:
-        fields = {"session": s.serial, "pool": pool.spec.label, "units": _finite(units), "kept": _finite(kept)}
+        fields = {
+            "session": s.serial,
+            "pool": pool.spec.label,
+            "units": _finite(units),
+            "kept": _finite(kept),
+        }
         self._write(m, "release", **fields)
 
     def eviction(self, m: Machine, pool: PoolState, entry: Entry, units: float) -> None:
@@ -68,7 +74,9 @@ class TraceWriter(TraceHook):
     def plan_begins(self, m: Machine, engine: Engine) -> None:
         self._admitted, self._resumed, self._preempted = [], [], []
 
-    def iteration(self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float) -> None:
+    def iteration(
+        self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float
+    ) -> None:
         batch = [
             {
                 "session": job.session.serial if job.session else None,
