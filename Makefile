@@ -18,7 +18,7 @@ demo: install
 	$(BIN)/serq oracle --demo
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: install
 	$(BIN)/ruff check .
@@ -35,7 +35,7 @@ drift: install
 
 # The comparison with the peer at its full size.
 peer: install
-	SERQ_PEER_N=300 $(BIN)/python -m pytest tests/peer
+	SERQ_PEER_N=300 $(BIN)/python -m pytest -n 2 tests/peer
 
 check: lint types imports drift test peer
 
