@@ -99,7 +99,12 @@ def _github_line(d: Diagnostic) -> str:
         properties.insert(0, f"file={_escape(d.place.file, True)}")
     if d.place.span:
         s = d.place.span
-        properties += [f"line={s.line}", f"col={s.column}", f"endLine={s.end_line}", f"endColumn={s.end_column}"]
+        properties += [
+            f"line={s.line}",
+            f"col={s.column}",
+            f"endLine={s.end_line}",
+            f"endColumn={s.end_column}",
+        ]
     text = d.message if not d.place.path else f"{d.message} (at {format_path(d.place.path)})"
     if d.hint:
         text += f"\n{d.hint}"

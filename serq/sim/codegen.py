@@ -28,6 +28,7 @@ from serq.ir.expressions import (
     Sample,
     StageArg,
     Unary,
+    walk,
 )
 from serq.ir.moments import Moment
 from serq.ir.tables import BINARY, FUNCTION, UNARY
@@ -269,6 +270,11 @@ class Writer:
     def _arithmetic(self, op: str, left: Expr, right: Expr, depth: int) -> str:
         if op == "Div" and isinstance(right, Num) and right.value != 0.0:
             return f"({self.value(left, depth + 1)} / {literal(right.value)})"
+        if op == "Div" and depth < 2 and not any(isinstance(x, Sample | Call) for x in walk(left)):
+            # Read first, the divisor decides; the dividend draws nothing, so the order does not show.
+            name = f"d{depth}"
+            a, b = self.value(left, depth + 1), self.value(right, depth + 1)
+            return f"({a} / {name} if ({name} := {b}) else div({a}, {name}))"
         return BINARY_VALUE[op].format(self.value(left, depth + 1), self.value(right, depth + 1))
 
     def _call(self, e: Call, depth: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from serq.ir.program import Closed
 from serq.sim.errors import Stop
 from serq.sim.numeric import round_up
 from serq.sim.pools import end_hold, end_lease
@@ -79,17 +78,19 @@ class Legs:
                 hint="write `join;` before the end",
             )
         m = self.m
-        self._leave(s)
-        for lease in list(s.leases):
+        if s.holds or s.status != READY:
+            self._leave(s)
+        for lease in tuple(s.leases):
             end_lease(m, lease)
         s.status = ENDED
         del m.live_sessions[s.serial]
+        m.bank.forget(s.serial)
         m.live -= 1
         if m.warm:
             m.ended += 1
         if m.hook is not None:
             m.hook.session_end(m, s)
-        if isinstance(m.program.arrival, Closed):
+        if m.closed:
             m.create_session()
 
     def refuse(self, s: Session) -> None:

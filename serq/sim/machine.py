@@ -42,6 +42,8 @@ from serq.sim.statistics import Samples
 
 MOST_READIES = 1_000
 MOST_STATEMENTS = 1_000_000
+# How many events pass between two notices of progress.
+_NOTICE = 4096
 
 Handler = Callable[[Any], None]
 
@@ -75,6 +77,7 @@ class Machine:
         self.turns = 0
         self.ready: deque[Session] = deque()
         self.live_sessions: dict[int, Session] = {}
+        self.closed = isinstance(program.arrival, Closed)
         self.dirty_ps = False
         self.stop_requested = False
         # Numbers handed out in order over the whole run (interp.md §2); keys of dead entries are negative.
@@ -164,7 +167,7 @@ class Machine:
         limit = self.program.arrivals
         gauges = self.linked.gauges
         checks = self.linked.after_event
-        countdown = 4096
+        countdown = _NOTICE
         while events and not self.stop_requested:
             if limit is not None and self.arrivals >= limit and not self.live:
                 return
@@ -176,14 +179,14 @@ class Machine:
                     gauge.sample(self.now)
             _, _, handler, payload = heappop(events)
             self.now = time
-            self.event_count += 1
             handler(payload)
             self.settle()
             if checks is not None:
                 checks()
+            self.event_count += 1
             countdown -= 1
             if not countdown:
-                countdown = 4096
+                countdown = _NOTICE
                 if progress is not None:
                     progress(self.now)
 
@@ -257,13 +260,15 @@ class Machine:
         attrs = linked.zeros.copy()
         attrs[self.program.slot_serial] = float(serial)
         s = Session(self.next_session(), serial, attrs)
-        s.trace_session = linked.turns.pick(serial)
+        if linked.turns.given:
+            s.trace_session = linked.turns.pick(serial)
         self.live += 1
         self.arrivals += 1
         self.live_sessions[serial] = s
         if linked.init is not None:
             linked.init(s)
-        linked.turns.preset(s)
+        if linked.turns.given:
+            linked.turns.preset(s)
         for claim in linked.given:
             claim.consider(s)
         if self.hook is not None:

@@ -23,7 +23,8 @@ WORKLOAD_KIND, SESSION_KIND, LEG_KIND = 1, 2, 3
 
 _MASK = (1 << 64) - 1
 _CONSTANTS = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)
-_EARLY_LANES = 256
+_EARLY = 8
+_EARLY_BITS = 8
 _LATE_LANES = 64
 _MOST_BLOCKS = 512
 _KEPT_CHUNKS = 256
@@ -160,47 +161,69 @@ def _draws(seed: int, first: list[float] | None) -> Iterator[list[float]]:
         count = min(2 * count, _MOST_BLOCKS)
 
 
+class _Chunk:
+    """The seeds and first draws of neighbouring streams; `left` are still to be opened."""
+
+    __slots__ = ("draws", "left", "seeds", "start")
+
+    def __init__(self, seeds: U64, start: int) -> None:
+        zero = np.zeros(len(seeds), dtype=np.uint64)
+        self.start = start
+        self.left = len(seeds)
+        self.seeds: list[int] = seeds.tolist()
+        self.draws: list[list[float]] = units(blocks(keys(seeds), zero)).T.tolist()
+
+
 class StreamBank:
     """The streams of sessions, turns and legs; first blocks are computed for many neighbours at once.
 
     Early turns of neighbouring sessions are neighbours, and so are the later turns
-    of one session.
+    of one session. Every stream is opened once, so a chunk goes when all of it has been.
     """
 
-    _EARLY = 8
-
     def __init__(self, seed: int) -> None:
-        self._seed = seed & _MASK
-        self._chunks: dict[tuple[int, int, int], tuple[list[int], list[list[float]]]] = {}
+        self._mixed = np.uint64(mix(seed & _MASK))
+        self._early: dict[int, _Chunk] = {}
+        self._late: dict[int, _Chunk] = {}
 
     def open(self, kind: int, serial: int, part: int) -> Unit:
         """The stream of a session's turn (`WORKLOAD_KIND`), statements or leg."""
-        early = part <= self._EARLY
-        if early:
-            chunk, lane = divmod(serial, _EARLY_LANES)
-            chunk_key = (kind, -1 - part, chunk)
-        else:
-            chunk, lane = divmod(part, _LATE_LANES)
-            chunk_key = (kind, serial, chunk)
-        try:
-            seeds, first = self._chunks[chunk_key]
-        except KeyError:
-            seeds, first = self._compute(kind, serial, part, early, chunk)
-            self._remember(chunk_key, (seeds, first))
-        return unit_stream(seeds[lane], first[lane])
+        if part > _EARLY:
+            return self._open_late(kind, serial, part)
+        # One whole number per chunk: its first serial, the part and the kind.
+        key = serial >> _EARLY_BITS << 6 | part << 2 | kind
+        chunk = self._early.get(key)
+        if chunk is None:
+            chunk = self._open_early(kind, serial, part, key)
+        chunk.left = left = chunk.left - 1
+        if not left:
+            self._early.pop(key, None)
+        lane = serial - chunk.start
+        return unit_stream(chunk.seeds[lane], chunk.draws[lane])
 
-    def _remember(self, key: tuple[int, int, int], chunk: tuple[list[int], list[list[float]]]) -> None:
-        if len(self._chunks) >= _KEPT_CHUNKS:
-            del self._chunks[next(iter(self._chunks))]
-        self._chunks[key] = chunk
+    def _open_early(self, kind: int, serial: int, part: int, key: int) -> _Chunk:
+        start = serial >> _EARLY_BITS << _EARLY_BITS
+        lanes = np.arange(start, start + (1 << _EARLY_BITS), dtype=np.uint64)
+        chunk = _Chunk(self._seeds(lanes, np.uint64(part), kind), start)
+        self._early[key] = chunk
+        if len(self._early) > _KEPT_CHUNKS:
+            del self._early[next(iter(self._early))]
+        return chunk
 
-    def _compute(
-        self, kind: int, serial: int, part: int, early: bool, chunk: int
-    ) -> tuple[list[int], list[list[float]]]:
-        count = _EARLY_LANES if early else _LATE_LANES
-        lanes = np.arange(chunk * count, (chunk + 1) * count, dtype=np.uint64)
-        start = np.full(count, mix(self._seed), dtype=np.uint64)
-        first, second = (lanes, np.uint64(part)) if early else (np.uint64(serial), lanes)
-        seeds = _mix_many(_mix_many(_mix_many(start ^ first) ^ second) ^ np.uint64(kind))
-        zero = np.zeros(count, dtype=np.uint64)
-        return seeds.tolist(), units(blocks(keys(seeds), zero)).T.tolist()
+    def _open_late(self, kind: int, serial: int, part: int) -> Unit:
+        chunk = self._late.get(kind + 4 * serial)
+        if chunk is None or not chunk.start <= part < chunk.start + _LATE_LANES:
+            parts = np.arange(part, part + _LATE_LANES, dtype=np.uint64)
+            chunk = _Chunk(self._seeds(np.uint64(serial), parts, kind), part)
+            self._late[kind + 4 * serial] = chunk
+        return unit_stream(chunk.seeds[part - chunk.start], chunk.draws[part - chunk.start])
+
+    def forget(self, serial: int) -> None:
+        """A session has ended: no later turn of it will be drawn."""
+        if self._late:
+            self._late.pop(WORKLOAD_KIND + 4 * serial, None)
+            self._late.pop(LEG_KIND + 4 * serial, None)
+
+    def _seeds(self, serial: U64 | np.uint64, part: U64 | np.uint64, kind: int) -> U64:
+        mixed = _mix_many(np.atleast_1d(self._mixed ^ serial))
+        return _mix_many(_mix_many(mixed ^ part) ^ np.uint64(kind))

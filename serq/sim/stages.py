@@ -102,7 +102,8 @@ class StageState(ABC):
         """A session's run statement: a job of that much work joins."""
         if not work >= 0.0:
             work = amount(work, "the work of a run")
-        self.start(Job(self.m.next_job(), s, work, self.m.now))
+        m = self.m
+        self.start(Job(m.next_job(), s, work, m.now))
 
     def begin(self, job: Job) -> bool:
         """Common to all: work of 0 is done at once, and its session is ready again (interp.md §6)."""
@@ -256,11 +257,14 @@ class PsState(StageState):
     def start(self, job: Job) -> None:
         if not self.begin(job):
             return
-        self._advance()
+        now = self.m.now
+        self._virtual += self._rate * (now - self._last)
+        self._last = now
         self.count += 1
-        job.tag = self._virtual + job.work
-        self.jobs[job.number] = job
-        heappush(self._tags, (job.tag, job.number, job))
+        number = job.number
+        job.tag = tag = self._virtual + job.work
+        self.jobs[number] = job
+        heappush(self._tags, (tag, number, job))
         self._mark()
 
     def leave(self, job: Job) -> None:

@@ -23,6 +23,7 @@ class TurnSource:
         self.corpus = corpus
         arrival = program.arrival
         self._explicit = arrival.sessions if isinstance(arrival, Sessions) else ()
+        self.given = bool(self._explicit) or corpus is not None
 
     def pick(self, serial: int) -> Turns | None:
         """The turns of the session with this serial, None when only the turn block makes them."""

@@ -155,4 +155,21 @@ register(
         "run { horizon 10; }\n",
         _GOOD,
     ),
+    Code(
+        "SQ217",
+        "an engine without a name",
+        "Pools, calls and claims refer to an engine by its name. Only a queue's engine has none of its own: it "
+        "is named after the queue.",
+        "Name the engine.",
+        _main(
+            "  device gpu { kv cap 9; }\n"
+            "  engine on gpu { tokens cap 8; schedule { advance running; } execute (1); }\n"
+            "  pool kv on gpu { }\n"
+        ),
+        _main(
+            "  device gpu { kv cap 9; }\n"
+            "  engine llm on gpu { tokens cap 8; schedule { advance running; } execute (1); }\n"
+            "  pool kv on gpu { }\n"
+        ),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
@@ -10,8 +10,9 @@ from serq.ir import program as pr
 from serq.ir import statements as st
 from serq.ir.encode import SLOTS
 from serq.ir.validate.constants import constant
-from serq.ir.validate.facts import Facts, Located
+from serq.ir.validate.facts import Facts, Located, Site
 from serq.ir.validate.names import number
+from serq.ir.validate.paths import Visit
 from serq.ir.validate.sites import items, statement_refs
 
 
@@ -22,8 +23,7 @@ def indices(facts: Facts) -> None:
     _declaration_indices(facts)
     for site in facts.sites:
         for visit in site.visits():
-            if isinstance(visit.expr, ex.Attr | ex.Reg | ex.Agg | ex.Call):
-                _node_indices(facts, visit.expr, visit.path(site.path))
+            _node_indices(facts, site, visit)
 
 
 def out_of_range(facts: Facts, kind: str, index: int, count: int, path: IrPath) -> None:
@@ -50,31 +50,26 @@ def _statement_indices(facts: Facts, located: Located) -> None:
             pass
     stages = _stage_refs(located.stmt)
     for ref, path in statement_refs(located):
-        _ref(facts, ref, path, is_stage=any(ref is s for s in stages))
+        _ref(facts, ref, any(ref is s for s in stages), lambda path=path: path)
 
 
 def _stage_refs(stmt: st.Stmt) -> tuple[ex.CRef, ...]:
     return (stmt.stage, *stmt.also) if isinstance(stmt, st.Run) else ()
 
 
-def _ref(facts: Facts, ref: ex.CRef, path: IrPath, is_stage: bool) -> None:
-    kind = "stage" if is_stage else "pool"
-    table: Sequence[object] = facts.program.stages if is_stage else facts.program.pools
+def _ref(facts: Facts, ref: ex.CRef, is_stage: bool, path: Callable[[], IrPath]) -> None:
     inside = facts.in_stages(ref) if is_stage else facts.in_pools(ref)
-    if not inside:
-        facts.add(
-            "SQ023",
-            f"a reference to {kind}s {ref.base} to {ref.base + ref.count - 1} of {len(table)}"
-            if ref.count
-            else f"a reference to no {kind}",
-            path,
-            f"name {kind}s that exist",
-        )
-    elif ref.index is not None:
-        _member(facts, ref, ref.index, kind, (*path, "index"))
+    kind = "stage" if is_stage else "pool"
+    if inside:
+        if ref.index is not None:
+            _member(facts, ref, ref.index, kind, path)
+        return
+    count = len(facts.program.stages if is_stage else facts.program.pools)
+    span = f"{kind}s {ref.base} to {ref.base + ref.count - 1} of {count}" if ref.count else f"no {kind}"
+    facts.add("SQ023", f"a reference to {span}", path(), f"name {kind}s that exist")
 
 
-def _member(facts: Facts, ref: ex.CRef, index: ex.Expr, kind: str, path: IrPath) -> None:
+def _member(facts: Facts, ref: ex.CRef, index: ex.Expr, kind: str, path: Callable[[], IrPath]) -> None:
     value = constant(index)
     if value is None or (value == value // 1 and 0 <= value < ref.count):
         return
@@ -82,7 +77,7 @@ def _member(facts: Facts, ref: ex.CRef, index: ex.Expr, kind: str, path: IrPath)
     facts.add(
         "SQ027",
         f"`{name}`: {number(value)} is not a member of {_members(ref.count)}",
-        path,
+        (*path(), "index"),
         f"use a whole number from 0 to {ref.count - 1}",
     )
 
@@ -91,20 +86,25 @@ def _members(count: int) -> str:
     return "a single one" if count == 1 else f"an array of {count}"
 
 
-def _node_indices(facts: Facts, e: ex.Expr, path: IrPath) -> None:
+def _node_indices(facts: Facts, site: Site, visit: Visit) -> None:
     program = facts.program
-    match e:
-        case ex.Attr(slot=slot):
-            _index(facts, "attribute", slot, program.attrs, path)
-        case ex.Reg(index=i):
-            _index(facts, "register", i, program.registers, path)
-        case ex.Agg(observe=k):
-            _index(facts, "observation", k, program.observes, path)
+    match visit.expr:
+        case ex.Attr(slot=slot) if slot >= len(program.attrs):
+            out_of_range(facts, "attribute", slot, len(program.attrs), visit.path(site.path))
+        case ex.Reg(index=i) if i >= len(program.registers):
+            out_of_range(facts, "register", i, len(program.registers), visit.path(site.path))
+        case ex.Agg(observe=k) if k >= len(program.observes):
+            out_of_range(facts, "observation", k, len(program.observes), visit.path(site.path))
         case ex.Call(args=args):
             for i, arg in enumerate(args):
-                if isinstance(arg, ex.PoolArg | ex.StageArg):
-                    is_stage = isinstance(arg, ex.StageArg)
-                    _ref(facts, arg.ref, (*path, "Call", 1, i, "Stage" if is_stage else "Pool"), is_stage)
+                if not isinstance(arg, ex.Expr):
+                    tag = "Stage" if isinstance(arg, ex.StageArg) else "Pool"
+                    _ref(
+                        facts,
+                        arg.ref,
+                        tag == "Stage",
+                        lambda i=i, tag=tag: (*visit.path(site.path), "Call", 1, i, tag),
+                    )
         case _:
             return
 

@@ -6,14 +6,13 @@ the moment (whose engine, which register, a hidden attribute) is checked beside 
 
 from __future__ import annotations
 
-from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
 from serq.ir import program as pr
 from serq.ir import tables
 from serq.ir.moments import ATTRIBUTE_MOMENTS, DRAW_MOMENTS, REGISTER_MOMENTS, SCHEDULER_MOMENTS, Moment
 from serq.ir.validate.facts import Facts, Site
 from serq.ir.validate.names import and_list
-from serq.ir.validate.paths import Visit
+from serq.ir.validate.paths import Visit, steps_down
 
 M = Moment
 
@@ -122,12 +121,12 @@ def _context(facts: Facts, site: Site, visit: Visit, row: tables.ContextVariable
 
 
 def _attribute(facts: Facts, site: Site, visit: Visit, slot: int) -> None:
-    name, path = facts.names.attr(slot), visit.path(site.path)
+    name = facts.names.attr(slot)
     if site.moment not in ATTRIBUTE_MOMENTS:
         facts.add(
             "SQ402",
             f"`{name}` is an attribute of a session, and {site.what} has none",
-            path,
+            visit.path(site.path),
             "read the state instead: a pool, a stage or the engine's own variables",
             _NO_SESSION.get(site.moment),
         )
@@ -135,14 +134,14 @@ def _attribute(facts: Facts, site: Site, visit: Visit, slot: int) -> None:
         facts.add(
             "SQ517",
             f"`{name}` is hidden, but {site.what} reads it",
-            path,
+            visit.path(site.path),
             f"decide without `{name}`, or by a bound that is not hidden",
         )
     if site.moment is M.VICTIM and slot == facts.program.slot_computed:
         facts.add(
             "SQ411",
             f"`{name}` is read in {site.what}",
-            path,
+            visit.path(site.path),
             "read `position`, where the candidate is now",
             f"`{name}` is where the session's last preemption caught it, 0 for one never preempted",
         )
@@ -167,56 +166,50 @@ def _register(facts: Facts, site: Site, visit: Visit, index: int) -> None:
 
 
 def _call(facts: Facts, site: Site, visit: Visit, call: ex.Call) -> None:
-    row, path = tables.FUNCTION[call.fun], visit.path(site.path)
+    row = tables.FUNCTION[call.fun]
     if site.moment not in row.moments:
+        places = and_list([WHERE[m] for m in M if m in row.moments and m is not M.CONSTANT])
         facts.add(
             "SQ404",
             f"`{row.text}` may not be read in {site.what}",
-            path,
-            f"`{row.text}` ({row.meaning}) is readable in "
-            f"{and_list([WHERE[m] for m in M if m in row.moments and m is not M.CONSTANT])}",
+            visit.path(site.path),
+            f"`{row.text}` ({row.meaning}) is readable in {places}",
         )
         return
-    if not row.moves:
-        return
-    for i, arg in enumerate(call.args):
-        if isinstance(arg, ex.PoolArg | ex.StageArg):
-            _fixed_index(facts, site, arg.ref, (*path, "Call", 1, i, *_index_steps(arg)))
-            if call.fun == "BudgetLeft" and isinstance(arg, ex.StageArg):
-                _budget_left(facts, site, arg.ref, (*path, "Call", 1, i, "Stage"))
+    if site.moment in (M.GAUGE, M.ITERATION):
+        _fixed_indices(facts, site, visit, call)
+    if call.fun == "BudgetLeft":
+        _budget_left(facts, site, visit, call)
 
 
-def _index_steps(arg: ex.PoolArg | ex.StageArg) -> IrPath:
-    return ("Pool" if isinstance(arg, ex.PoolArg) else "Stage", "index")
-
-
-def _fixed_index(facts: Facts, site: Site, ref: ex.CRef, path: IrPath) -> None:
-    if site.moment not in (M.GAUGE, M.ITERATION) or ref.index is None or isinstance(ref.index, ex.Num):
-        return
-    facts.add(
-        "SQ412",
-        f"an index in {site.what} is not a number",
-        path,
-        "name the member with a number, so that reading it cannot fail the run",
-    )
-
-
-def _budget_left(facts: Facts, site: Site, ref: ex.CRef, path: IrPath) -> None:
-    for stage in facts.stages_of(ref):
-        if not isinstance(stage.kind, pr.Step):
+def _fixed_indices(facts: Facts, site: Site, visit: Visit, call: ex.Call) -> None:
+    for arg, steps in zip(ex.children(call), steps_down(call), strict=True):
+        if steps[-1] == "index" and not isinstance(arg, ex.Num):
             facts.add(
-                "SQ408",
-                f"`budget_left` of `{stage.label}`, which is not an engine",
-                path,
-                "only an engine has a token budget",
+                "SQ412",
+                f"an index in {site.what} is not a number",
+                (*visit.path(site.path), *steps),
+                "name the member with a number, so that reading it cannot fail the run",
             )
-            return
-    inside = site.engine is not None and ref.base <= site.engine < ref.base + ref.count
-    if site.moment is M.PLAN and inside:
+
+
+def _budget_left(facts: Facts, site: Site, visit: Visit, call: ex.Call) -> None:
+    ref = next((arg.ref for arg in call.args if isinstance(arg, ex.StageArg)), None)
+    if ref is None:
+        return
+    others = [stage.label for stage in facts.stages_of(ref) if not isinstance(stage.kind, pr.Step)]
+    if others:
+        facts.add(
+            "SQ408",
+            f"`budget_left` of `{others[0]}`, which is not an engine",
+            (*visit.path(site.path), "Call", 1, 0, "Stage"),
+            "only an engine has a token budget",
+        )
+    elif site.moment is M.PLAN and site.engine in range(ref.base, ref.base + ref.count):
         facts.add(
             "SQ407",
             f"{site.what} reads the engine's own `budget_left`",
-            path,
+            (*visit.path(site.path), "Call", 1, 0, "Stage"),
             "read what the schedule has done so far (`batch.tokens`) against the budget",
             "`budget_left` plans an iteration, and the schedule is the plan",
         )

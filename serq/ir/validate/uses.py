@@ -10,7 +10,7 @@ from serq.ir import statements as st
 from serq.ir.encode import SLOTS
 from serq.ir.tables import BUILTIN_VALUES
 from serq.ir.validate.facts import Facts, Located, Site
-from serq.ir.validate.signatures import target_key
+from serq.ir.validate.signatures import parts_of, target_key
 from serq.ir.validate.types import ORDINARY, WRONG, Type, type_of
 
 
@@ -123,7 +123,7 @@ def _use(facts: Facts, site: Site, wanted: ex.CostTarget | None, found: Type) ->
     if wanted is None:
         hint = "take a pool, or leave the clause out"
         facts.add("SQ505", f"{site.what} speaks of the pools of a hold that takes none", site.path, hint)
-    elif found != wanted:
+    elif found != wanted and all(_exists(facts, part) for part in parts_of(wanted)):
         target = facts.names.target(wanted)
         facts.add(
             "SQ505",
@@ -131,6 +131,10 @@ def _use(facts: Facts, site: Site, wanted: ex.CostTarget | None, found: Type) ->
             site.path,
             f"convert the quantity where it is used: `cost({target}, …)`",
         )
+
+
+def _exists(facts: Facts, part: ex.PoolTarget | ex.StageTarget) -> bool:
+    return facts.in_pools(part) if isinstance(part, ex.PoolTarget) else facts.in_stages(part)
 
 
 def _said(facts: Facts, found: Type) -> str:

@@ -1,0 +1,111 @@
+"""The supports of the distributions, one entry per row of `serq.ir.tables.DISTRIBUTIONS`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import z3
+
+from serq.check import operations
+from serq.check.flags import as_z3, land, lnot, lor
+from serq.check.terms import INF, Term, Values, constant
+from serq.check.variables import EXP_TAIL, Variables
+
+Draw = Callable[[Variables, str, tuple[Term, ...]], Term]
+
+
+def _value(t: Term) -> float | None:
+    """The value of an argument that is a constant number."""
+    return t.low if t.ordinary and t.low == t.high else None
+
+
+def _scaled(variables: Variables, what: str, mean: Term, tail: float, exact: bool) -> Term:
+    """A draw from 0 to `tail` means."""
+    value = _value(mean)
+    if value == 0.0:
+        return constant(0.0)
+    if value is not None:
+        low, high = sorted((0.0, value * tail))
+        return variables.term(what, low, high, exact=exact)
+    unit = variables.term(f"{what} over its mean", 0.0, tail, exact=exact)
+    return operations.multiply(variables.rounding, mean, unit)
+
+
+def exponential(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
+    """From 0 to 36.8 means: the unit draws are multiples of 2^-53."""
+    return _scaled(variables, what, args[0], EXP_TAIL, exact=True)
+
+
+def deterministic(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
+    """The value itself."""
+    return args[0]
+
+
+def uniform(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
+    """From low to high; rounding may reach high, a witness does not."""
+    low, high = _value(args[0]), _value(args[1])
+    if low is not None and high is not None:
+        if low == high:
+            return args[0]
+        return _between(variables, what, low, high)
+    unit = variables.term(f"{what} as a share", 0.0, 1.0, exact=True, open_high=True)
+    r = variables.rounding
+    width = operations.subtract(r, args[1], args[0])
+    return operations.add(r, args[0], operations.multiply(r, width, unit))
+
+
+def _between(variables: Variables, what: str, low: float, high: float) -> Term:
+    if low == 0.0 < high:
+        # high (1 - 2^-53) rounds to a double below high.
+        return variables.term(what, low, high, exact=True, open_high=True, strict=True)
+    slack = 8 * math.ulp(max(abs(low), abs(high)))
+    least, most = min(low, high), max(low, high)
+    return variables.term(what, least - slack, most + slack, exact=low < high, inner=(least, most), open_high=True)
+
+
+def erlang(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
+    """From 0 to 36.8 means; whatever the phases, each is a part of the mean."""
+    return _scaled(variables, what, args[1], EXP_TAIL * (1 + 1e-9), exact=True)
+
+
+def hyperexponential(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
+    """From 0 to 36.8 times the longer phase's mean."""
+    cv2 = _value(args[1])
+    if cv2 is None:
+        return _scaled(variables, what, args[0], INF, exact=False)
+    c = max(cv2, 1.0)
+    share = 0.5 * (1.0 + math.sqrt((c - 1.0) / (c + 1.0)))
+    # Rounding may move the tail; a witness keeps away from it.
+    tail = EXP_TAIL / (2.0 * (1.0 - share)) if share < 1.0 else INF
+    return _scaled(variables, what, args[0], tail * (1 + 1e-9), exact=tail < INF)
+
+
+def bernoulli(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
+    """1 only where p is above 0, and 0 only where p is below 1."""
+    p = args[0]
+    value = _value(p)
+    if value is not None and not 0.0 < value < 1.0:
+        return constant(1.0 if value >= 1.0 else 0.0)
+    coin = variables.term(what, 0.0, 1.0, exact=True, whole=True)
+    if value is not None:
+        return coin
+    never = land(lnot(p.pos), lor(p.nan, p.neg, p.num <= 0))
+    always = land(lnot(p.nan), lnot(p.neg), lor(p.pos, p.num >= 1))
+    num = z3.If(as_z3(never), z3.RealVal(0), z3.If(as_z3(always), z3.RealVal(1), coin.num))
+
+    def compute(v: Values) -> float:
+        chance = v.of(p)
+        return v.of(coin) if 0.0 < chance < 1.0 else (1.0 if chance >= 1.0 else 0.0)
+
+    return Term(num, compute, whole=True, low=0.0, high=1.0)
+
+
+DRAWS: Mapping[str, Draw] = {
+    "Exp": exponential,
+    "Det": deterministic,
+    "Uniform": uniform,
+    "Erlang": erlang,
+    "H2": hyperexponential,
+    "Bernoulli": bernoulli,
+}

@@ -1,0 +1,156 @@
+"""What the state of a run supplies, one entry per row of context variables, queries and aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from serq.check.terms import INF, Term, constant
+from serq.check.variables import Variables
+from serq.ir import expressions as ex
+from serq.ir import program as pr
+from serq.ir.validate.constants import constant as folded
+
+
+@dataclass(frozen=True)
+class Range:
+    """Bounds of a reading; `horizon` puts the run's end in place of an infinite bound."""
+
+    low: float = 0.0
+    high: float = INF
+    whole: bool = False
+    horizon: bool = False
+
+
+_COUNT = Range(whole=True)
+_BIT = Range(0.0, 1.0, whole=True)
+_TIME = Range(horizon=True)
+_AMOUNT = Range()
+
+CONTEXT: Mapping[str, Range] = {
+    "Now": _TIME,
+    "Waited": _TIME,
+    "Size": _AMOUNT,
+    "Age": _TIME,
+    "Last": _TIME,
+    "Queued": _BIT,
+    "N": Range(1.0, whole=True),
+    "Ntok": _AMOUNT,
+    "Ndec": _COUNT,
+    "Npre": _AMOUNT,
+    "Nres": _COUNT,
+    "Kvb": _AMOUNT,
+    "Kvp": _AMOUNT,
+    "Attn": _AMOUNT,
+    "Decoding": _BIT,
+    "Admission": _COUNT,
+    "Remaining": _AMOUNT,
+    "Position": _AMOUNT,
+    "Admitted": _COUNT,
+    "Preempted": _COUNT,
+    "Demand": _AMOUNT,
+    "Served": _AMOUNT,
+    "Arrived": _COUNT,
+}
+AGGREGATES: Mapping[str, Range] = {
+    "Total": Range(-INF),
+    "Count": _COUNT,
+    "Largest": Range(-INF),
+    "Smallest": Range(-INF),
+    "PrefixTotal": Range(-INF),
+}
+# Totals of fractional units drift by roundings; whole ones do not.
+_DRIFT = 1e-6
+_STAGE_QUERIES: Mapping[str, Range] = {
+    "Queue": _COUNT,
+    "Busy": _COUNT,
+    "Work": _AMOUNT,
+    "EstLambda": _AMOUNT,
+    "EstRho": Range(0.0, 0.99),
+    "EstWait": _AMOUNT,
+    "Price": Range(-INF),
+}
+_POOL_COUNTS: Mapping[str, Range] = {"Holders": _COUNT, "Queued": _COUNT, "CachedIn": _AMOUNT}
+
+Query = Callable[[Variables, pr.Program, ex.Call, str], Term]
+
+
+def ranged(variables: Variables, what: str, r: Range, horizon: float) -> Term:
+    """A fresh reading of a range."""
+    high = horizon if r.horizon else r.high
+    return variables.term(what, r.low, high, exact=False, whole=r.whole, assumed=True)
+
+
+def _stage_query(fun: str) -> Query:
+    def read(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
+        return ranged(variables, what, _STAGE_QUERIES[fun], program.horizon)
+
+    return read
+
+
+def _pool_count(fun: str) -> Query:
+    def read(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
+        return ranged(variables, what, _POOL_COUNTS[fun], program.horizon)
+
+    return read
+
+
+def pools_of(program: pr.Program, ref: ex.CRef) -> tuple[pr.Pool, ...]:
+    """The pools a reference may name."""
+    if isinstance(ref.index, ex.Num) and ref.index.value in range(ref.count):
+        return (program.pools[ref.base + int(ref.index.value)],)
+    return program.pools[ref.base : ref.base + ref.count]
+
+
+def stages_of(program: pr.Program, ref: ex.CRef) -> tuple[pr.Stage, ...]:
+    """The stages a reference may name."""
+    if isinstance(ref.index, ex.Num) and ref.index.value in range(ref.count):
+        return (program.stages[ref.base + int(ref.index.value)],)
+    return program.stages[ref.base : ref.base + ref.count]
+
+
+def _caps(program: pr.Program, call: ex.Call) -> list[float]:
+    arg = call.args[0]
+    assert isinstance(arg, ex.PoolArg)
+    return [pool.cap for pool in pools_of(program, arg.ref)]
+
+
+def _used(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
+    most = max(_caps(program, call)) + _DRIFT
+    return variables.term(what, -_DRIFT, most, exact=False, assumed=True)
+
+
+def _free(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
+    caps = _caps(program, call)
+    if min(caps) == INF:
+        return constant(INF)
+    if max(caps) == INF:
+        return _or_infinite(variables, variables.term(what, -_DRIFT, INF, exact=False, assumed=True))
+    return variables.term(what, -_DRIFT, max(caps) + _DRIFT, exact=False)
+
+
+def _or_infinite(variables: Variables, t: Term) -> Term:
+    pos = variables.rounding.fresh_flag("pos")
+    return Term(t.num, t.compute, False, pos, False, t.whole, t.low, t.high)
+
+
+def _budget_left(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
+    arg = call.args[0]
+    assert isinstance(arg, ex.StageArg)
+    budgets = [folded(s.kind.budget) for s in stages_of(program, arg.ref) if isinstance(s.kind, pr.Step)]
+    known = [b for b in budgets if b is not None and b == b]
+    if len(known) == len(budgets) and known:
+        if min(known) == INF:
+            return constant(INF)
+        if max(known) < INF:
+            return variables.term(what, 0.0, max(0.0, *known), exact=False)
+    return _or_infinite(variables, variables.term(what, 0.0, INF, exact=False, assumed=True))
+
+
+QUERIES: Mapping[str, Query] = {
+    **{fun: _stage_query(fun) for fun in _STAGE_QUERIES},
+    **{fun: _pool_count(fun) for fun in _POOL_COUNTS},
+    "Used": _used,
+    "Free": _free,
+    "BudgetLeft": _budget_left,
+}

@@ -1,0 +1,103 @@
+"""What an expression's value depends on: draws, presets, the state of the run, values carried round loops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import z3
+
+from serq.check.terms import INF, WHOLE_LIMIT, Rounding, Term
+
+# The least unit draw is 2^-53, so an exponential draw is at most this many means.
+EXP_TAIL = -math.log(2.0**-53) * (1 + 1e-12)
+# Values carried round loops and read from the state are taken to stay below this (about 10^12).
+MODERATE = 2.0**40
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A value the program does not fix.
+
+    `exact` says that every value the facts allow can occur, so that a witness may choose
+    it; otherwise the facts only enclose what occurs, and a witness that reads it shows
+    nothing. `allows` is the support as doubles: `inner`, where rounding widened the facts;
+    `open_high` leaves the upper bound out, `strict` in the facts as well.
+    """
+
+    name: str
+    what: str
+    exact: bool
+    num: z3.ArithRef
+    whole: bool
+    low: float
+    high: float
+    open_high: bool = False
+    strict: bool = False
+    inner: tuple[float, float] | None = None
+
+    def allows(self, value: float) -> bool:
+        """Whether a double lies in the support."""
+        if self.whole and value != math.floor(value):
+            return False
+        low, high = self.inner or (self.low, self.high)
+        return low <= value <= high and not (self.open_high and value == high)
+
+
+class Variables:
+    """All the variables of a model, and the facts about them."""
+
+    def __init__(self) -> None:
+        self.rounding = Rounding()
+        self.table: dict[str, Variable] = {}
+        self.assumptions: dict[str, str] = {}
+
+    def term(
+        self,
+        what: str,
+        low: float,
+        high: float,
+        *,
+        exact: bool,
+        whole: bool = False,
+        open_high: bool = False,
+        strict: bool = False,
+        inner: tuple[float, float] | None = None,
+        assumed: bool = False,
+    ) -> Term:
+        """A fresh variable as a term; `assumed` says that infinite bounds stand for moderate ones."""
+        name = f"v{len(self.table)}"
+        if assumed and (low == -INF or high == INF):
+            low, high = max(low, -MODERATE), min(high, MODERATE)
+            self.assumptions[name] = f"{what} stays within ±2^40"
+        num = z3.ToReal(z3.Int(name)) if whole else z3.Real(name)
+        variable = Variable(name, what, exact, num, whole, low, high, open_high, strict, inner)
+        self.table[name] = variable
+        self._bounds(variable, num.arg(0) if whole else num)
+        start = _inside(low, high)
+        term_whole = whole and max(abs(low), abs(high)) <= WHOLE_LIMIT
+        return Term(num, lambda v: v.variable(name, start), whole=term_whole, low=low, high=high)
+
+    def _bounds(self, v: Variable, about: z3.ExprRef) -> None:
+        if v.low != -INF:
+            self.rounding.know(v.num >= exact_real(v.low), about)
+        if v.high != INF:
+            bound = exact_real(v.high)
+            self.rounding.know(v.num < bound if v.strict else v.num <= bound, about)
+
+    def flagged(self, what: str, term: Term) -> Term:
+        """The term, which may also be NaN or infinite."""
+        nan, pos, neg = (self.rounding.fresh_flag(x) for x in ("nan", "pos", "neg"))
+        self.rounding.know(z3.AtMost(nan, pos, neg, 1), nan, pos, neg)
+        return Term(term.num, term.compute, nan, pos, neg, term.whole, term.low, term.high)
+
+
+def _inside(low: float, high: float) -> float:
+    return low if low != -INF and low > 0 else (high if high < 0 else 0.0)
+
+
+def exact_real(value: float) -> z3.RatNumRef:
+    """A double as an exact rational."""
+    f = Fraction(value)
+    return z3.Q(f.numerator, f.denominator)

@@ -1,0 +1,1 @@
+"""Text to IR: grammar, syntax tree, names and types, lowering."""

@@ -1,0 +1,154 @@
+"""From text to a validated program: the passes in order, and every mistake of a file at once.
+
+`parse` -> `resolve` -> `declare` -> `lower` -> `link` -> the IR's own rules. What each pass made
+stays on the `Compiled`, for `serq ir --stage`.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from serq.diagnostics import Diagnostic
+from serq.ir.depth import deep_recursion
+from serq.ir.program import Program
+from serq.ir.validate import validate
+from serq.lang import tree
+from serq.lang.bindings import check_binding_reads
+from serq.lang.costs import check_records
+from serq.lang.declare import declare
+from serq.lang.findings import Findings
+from serq.lang.hidden import check_hidden
+from serq.lang.kernel import Kernel
+from serq.lang.leases import resolve_leases
+from serq.lang.link import Linker, names_of
+from serq.lang.lints import check_lints
+from serq.lang.lower import lower
+from serq.lang.names import check_names
+from serq.lang.parser import parse
+from serq.lang.privacy import check_rooms
+from serq.lang.private_names import check_private_names
+from serq.lang.request_shape import check_requests
+from serq.lang.resolve import Resolved, resolve
+from serq.lang.settings import Settings, check_settings
+from serq.lang.source import read_source
+from serq.lang.sourcemap import SourceMap
+from serq.lang.structure import check_structure
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program, where its parts were written, the texts it was read from, and what each pass made."""
+
+    program: Program
+    source_map: SourceMap
+    sources: Mapping[str, str]
+    parsed: tree.Program
+    resolved: Resolved
+    kernel: Kernel
+
+
+def compile_file(
+    path: Path | str,
+    settings: Settings,
+    inputs: Mapping[str, str | float] | None = None,
+    defs: Mapping[str, str] | None = None,
+) -> Compiled:
+    """Compile a `.sq` file; raises `SerqError` as `compile_text` does, and when it cannot be read."""
+    path = Path(path)
+    return _Compilation(read_source(path), str(path), path, settings).run(inputs or {}, defs or {})
+
+
+def compile_text(
+    text: str,
+    *,
+    file: str | None = None,
+    settings: Settings,
+    inputs: Mapping[str, str | float] | None = None,
+    defs: Mapping[str, str] | None = None,
+) -> Compiled:
+    """Compile a program given as text (002); `file` is only what diagnostics call it.
+
+    `inputs` are values for `args.number`, `defs` bodies for definitions of expressions.
+    Raises `SerqError` with every mistake found, in the order of the text.
+    """
+    return _Compilation(text, file, None, settings).run(inputs or {}, defs or {})
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the cycle collector out: trees have no cycles, and it would walk them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _Compilation:
+    """One program on its way through the passes."""
+
+    def __init__(self, text: str, file: str | None, path: Path | None, settings: Settings) -> None:
+        self.text = text
+        self.file = file
+        self.path = path
+        self.settings = settings
+        self.findings = Findings(file)
+
+    def run(self, inputs: Mapping[str, str | float], defs: Mapping[str, str]) -> Compiled:
+        """Every pass; raises at the end, so that one mistake does not hide another."""
+        with deep_recursion(), _no_collection():
+            return self._run(inputs, defs)
+
+    def _run(self, inputs: Mapping[str, str | float], defs: Mapping[str, str]) -> Compiled:
+        findings = self.findings
+        parsed = parse(self.text, self.file)
+        check_settings(self.settings, findings)
+        findings.found.extend(check_structure(parsed))
+        if parsed.main is None:
+            findings.stop()
+        shape = len(findings.found)
+        resolved = resolve(parsed, findings, path=self.path, inputs=inputs, defs=defs)
+        model = declare(resolved.items, findings)
+        resolve_leases(model)
+        kernel = lower(model, resolved.definitions.by_name)
+        names = names_of(kernel)
+        linker = Linker(kernel, names)
+        program = linker.program(self.settings)
+        whole = len(findings.found) == shape
+        check_names(resolved, findings, kernel.client_tool)
+        check_rooms(model)
+        check_private_names(model)
+        check_requests(model)
+        check_binding_reads(resolved.items, findings)
+        check_records(kernel, names.assigned, findings)
+        check_hidden(kernel, findings)
+        check_lints(kernel, findings)
+        source_map = SourceMap(program, linker.spans, self.file)
+        self._validate(source_map, whole)
+        findings.stop()
+        sources = {**resolved.sources, self.file or "": self.text}
+        return Compiled(program, source_map, sources, parsed, resolved, kernel)
+
+    def _validate(self, source_map: SourceMap, whole: bool) -> None:
+        """The IR's own rules, placed in the text; of a program with holes, only the rules that see one expression."""
+        for found in validate(source_map.program):
+            if whole or found.code.startswith(_LOCAL):
+                self._found(found, source_map)
+
+    def _found(self, found: Diagnostic, source_map: SourceMap) -> None:
+        place = source_map.place(found.place.path)
+        if place.span is not None:
+            place = replace(place, path=())
+        same = (found.code, found.message)
+        if not any((d.code, d.message) == same and d.place == place for d in self.findings.found):
+            self.findings.found.append(found.at(place))
+
+
+# Settings, and what an expression may read where it stands.
+_LOCAL = ("SQ02", "SQ4")

@@ -1,0 +1,215 @@
+"""Characters to tokens (api.md §1): numbers, names, strings, operators, comments.
+
+The scanner knows no keyword: which words are keywords depends on where they stand, and the
+parser decides that. It does know the two places where a word is told apart by what follows
+it: `sum j in` (an AGGREGATE) and `args.number (` (an INPUT).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from serq.diagnostics import Diagnostic, Place, Span
+from serq.lang.limits import Nesting
+from serq.lang.tokens import AGGREGATE, BAD, END, INPUT, NAME, NUMBER, STRING, Token, between
+
+MAX_ERRORS = 50
+
+_AGGREGATES = ("sum", "min", "max")
+
+_TOKEN = re.compile(
+    r"""
+    (?P<blank> [^\S\n]+ )
+  | (?P<line> \n )
+  | (?P<NAME> [^\W\d] \w* )
+  | (?P<NUMBER> (?: [0-9] | \.[0-9] ) [0-9_.]* (?: [eE] [+-]? [0-9]+ )? )
+  | (?P<hash> \# [^\n]* )
+  | (?P<comment> // [^\n]* | /\* (?s:.*?) \*/ )
+  | (?P<open_comment> /\* )
+  | (?P<operator> <= | >= | == | != | && | \|\| | [-+*/^<>!?:~=.,;(){}\[\]] )
+  | (?P<STRING> " [^"]* " )
+  | (?P<open_string> " [^\n]* )
+  | (?P<BAD> . )
+    """,
+    re.VERBOSE,
+)
+
+
+@dataclass(slots=True)
+class Scan:
+    """What the scanner found; `tokens` ends with an END token.
+
+    `cut` says that reading stopped before the end of the text, so that the end of the tokens
+    says nothing about the program; `deep` that some expression may be nested too deep.
+    """
+
+    tokens: list[Token]
+    comments: list[Token]
+    diagnostics: list[Diagnostic]
+    cut: bool = False
+    deep: bool = False
+
+
+def scan(text: str, file: str | None = None) -> Scan:
+    """Split a text into tokens and comments; every bad character is reported, none raises."""
+    return _Scanner(text, file).scan()
+
+
+class _Scanner:
+    """The state of one scan: the current line and where it starts."""
+
+    def __init__(self, text: str, file: str | None) -> None:
+        self.text = text
+        self.file = file
+        self.line = 1
+        self.line_start = 0
+        self.found = Scan([], [], [])
+        self.nesting = Nesting()
+
+    def scan(self) -> Scan:
+        tokens = self.found.tokens
+        for match in _TOKEN.finditer(self.text):
+            kind = match.lastgroup
+            if kind == "blank":
+                continue
+            if kind == "line":
+                self.line += 1
+                self.line_start = match.end()
+                continue
+            start, end = match.span()
+            if kind == "operator":
+                piece = match.group()
+                column = start - self.line_start + 1
+                span = Span(self.line, column, self.line, column + len(piece))
+                tokens.append(Token(piece, piece, span))
+                wrong = self.nesting.enter(piece)
+                if wrong:
+                    self._stop("SQ114", wrong, span, "name the inner parts with `let`, `def` or `set`")
+            elif kind == "NAME":
+                self._name(match.group(), start, end)
+            elif kind == "NUMBER":
+                self._number(match.group(), start, end)
+            else:
+                self._rare(str(kind), match.group(), start, end)
+            if self.found.cut:
+                break
+        end_span = self._span(len(self.text), len(self.text))
+        tokens.append(Token(END, "", end_span))
+        self.found.tokens = _merged(tokens)
+        self.found.deep = self.nesting.suspicious
+        return self.found
+
+    def _span(self, start: int, end: int) -> Span:
+        """The span of text that stands on the current line."""
+        column = start - self.line_start + 1
+        return Span(self.line, column, self.line, column + end - start)
+
+    def _name(self, text: str, start: int, end: int) -> None:
+        span = self._span(start, end)
+        if text[0] == "_" or text[0].isalpha():
+            self.found.tokens.append(Token(NAME, text, span))
+        else:
+            self._bad(text, span)
+
+    def _number(self, text: str, start: int, end: int) -> None:
+        span = self._span(start, end)
+        if text.count(".") > 1:
+            self._report("SQ102", f"`{_short(text)}` is not a number: it has more than one point", span)
+        self.found.tokens.append(Token(NUMBER, text, span))
+
+    def _rare(self, kind: str, text: str, start: int, end: int) -> None:
+        """Comments, strings and mistakes."""
+        span = self._lines(text, start, end)
+        if kind == "comment":
+            self.found.comments.append(Token("comment", text, span))
+        elif kind == "hash":
+            # Meant as a comment: reported, and read as one.
+            message, hint = _bad_character("#")
+            self._report("SQ101", message, self._span(start, start + 1), hint)
+        elif kind == "open_comment":
+            self._stop("SQ103", "this comment has no closing `*/`", span)
+        elif kind == "STRING":
+            self.found.tokens.append(Token(STRING, text[1:-1], span))
+        elif kind == "open_string":
+            self._report("SQ104", 'this string has no closing `"`', span)
+            self.found.tokens.append(Token(BAD, text, span))
+        else:
+            self._bad(text, span)
+
+    def _lines(self, text: str, start: int, end: int) -> Span:
+        """The span of a piece that may run over several lines; moves to its last line."""
+        line, column = self.line, start - self.line_start + 1
+        breaks = text.count("\n")
+        if breaks:
+            self.line += breaks
+            self.line_start = start + text.rindex("\n") + 1
+        return Span(line, column, self.line, end - self.line_start + 1)
+
+    def _bad(self, text: str, span: Span) -> None:
+        tokens = self.found.tokens
+        # A run of bad characters is one mistake.
+        if tokens and tokens[-1].kind == BAD and _touch(tokens[-1].span, span):
+            tokens[-1].span = between(tokens[-1].span, span)
+            return
+        message, hint = _bad_character(text)
+        self._report("SQ101", message, span, hint)
+        tokens.append(Token(BAD, text, span))
+
+    def _report(self, code: str, message: str, span: Span, hint: str | None = None) -> None:
+        found = self.found
+        found.diagnostics.append(Diagnostic(code, message, Place(self.file, span), hint=hint))
+        if len(found.diagnostics) >= MAX_ERRORS and not found.cut:
+            self._stop("SQ119", f"stopped after {MAX_ERRORS} errors", span)
+
+    def _stop(self, code: str, message: str, span: Span, hint: str | None = None) -> None:
+        """Report something after which nothing more is read."""
+        self.found.cut = True
+        self._report(code, message, span, hint)
+
+
+def _touch(left: Span, right: Span) -> bool:
+    return (left.end_line, left.end_column) == (right.line, right.column)
+
+
+_HINTS = {
+    "%": "write a remainder as `a - b * floor(a / b)`",
+    "'": 'strings are written between `"`',
+    "#": "comments start with `//`",
+    "&": "logical and is written `&&`",
+    "|": "logical or is written `||`",
+    "×": "multiplication is written `*`",
+    "\ufeff": "save the file as UTF-8 without a byte order mark",
+    "\\": "the language has no escapes and no line continuations",
+}
+
+
+def _bad_character(text: str) -> tuple[str, str | None]:
+    if text == "\ufeff":
+        return "a byte order mark is not part of the language", _HINTS[text]
+    shown = text if text.isprintable() else f"U+{ord(text[0]):04X}"
+    return f"`{shown}` is not a character of the language", _HINTS.get(text)
+
+
+def _merged(tokens: list[Token]) -> list[Token]:
+    """Tell aggregates and external inputs apart from the names they are spelt with."""
+    merged: list[Token] = []
+    skip = 0
+    for i, token in enumerate(tokens):
+        if skip:
+            skip -= 1
+            continue
+        merged.append(token)
+        if token.kind != NAME:
+            continue
+        if token.text in _AGGREGATES:
+            if tokens[i + 1].kind == NAME and tokens[i + 2].kind == NAME and tokens[i + 2].text == "in":
+                token.kind = AGGREGATE
+        elif token.text == "args" and [t.text for t in tokens[i + 1 : i + 4]] == [".", "number", "("]:
+            merged[-1] = Token(INPUT, "args.number", between(token.span, tokens[i + 2].span))
+            skip = 2
+    return merged
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
