@@ -286,8 +286,9 @@ class Declarer:
         if len(pools) > 1:
             first, second = pools[0], pools[1]
             device = engine.device.node.name.text
-            message = f"`{first.bare}` and `{second.bare}` are both on `{device}`: which is the memory of `{engine.name}`?"
-            self.findings.error("SQ754", message, second.node, hint="keep one pool on the device")
+            message = f"`{first.bare}` and `{second.bare}` are both on `{device}`"
+            note = f"which of them is the memory of `{engine.name}` would be a guess"
+            self.findings.error("SQ754", message, second.node, note=note, hint="keep one pool on the device")
 
     def _check_capacities(self, engine: Engine) -> None:
         for name, capacity in engine.caps.items():

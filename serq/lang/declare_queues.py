@@ -45,7 +45,7 @@ def _check_roles(declarer: Declarer, queue: Queue) -> None:
         seen.add(role.text)
     if queue.is_gateway and queue.indexed:
         message = "a gateway is one queue, not a family: requests enter it"
-        declarer.findings.error("SQ782", message, queue.node.size, hint="remove the size")
+        declarer.findings.error("SQ781", message, queue.node.size, hint="remove the size")
 
 
 class _Members:

@@ -12,7 +12,7 @@ from serq.lang.tree import Name
 
 
 def check_private_names(model: Model) -> None:
-    """Report a name of a request that the session, the server, a gateway or another request uses (SQ740)."""
+    """Report a name of a request that the session, the server, a gateway or another request uses (SQ782)."""
     owners: dict[str, Engine] = {}
     for engine in model.engines.values():
         if engine.request is None:
@@ -27,14 +27,14 @@ def check_private_names(model: Model) -> None:
             if owner is not None:
                 message = f"`{name.text}` is the own name of `{owner.name}`'s request, and this is outside it"
                 hint = "`mark` a moment in the request, or use another name here"
-                model.findings.error("SQ740", message, name, hint=hint)
+                model.findings.error("SQ782", message, name, hint=hint)
 
 
 def _shared(text: str, first: Engine, second: Engine, findings: Findings) -> None:
     at = next((n for n in _assigned(second.request) if n.text == text), None) if second.request else None
     message = f"`{text}` is the own name of `{first.name}`'s request and of `{second.name}`'s"
     note = "one attribute would carry both, mixed when the requests run beside each other"
-    findings.error("SQ740", message, at, note=note, hint="give one of them another name")
+    findings.error("SQ782", message, at, note=note, hint="give one of them another name")
 
 
 def _assigned(node: tree.Node) -> Iterator[Name]:

@@ -9,7 +9,7 @@ from serq.lang.rewrite import same
 
 
 def check_requests(model: Model) -> None:
-    """Report requests and takings that do not fit each other (SQ741-SQ744)."""
+    """Report requests and takings that do not fit each other (SQ769)."""
     for engine in model.engines.values():
         _check_takings(engine, model)
         if engine.request is not None and taking_of(engine) is None:
@@ -24,11 +24,11 @@ def _check_takings(engine: Engine, model: Model) -> None:
     for admit in admits(engine.schedule):
         if not same(admit.taking, taking):
             message = f"every `admit waiting` of `{engine.name}` admits its request"
-            findings.error("SQ742", message, admit.taking or admit, hint="write the same `taking` on each")
+            findings.error("SQ769", message, admit.taking or admit, hint="write the same `taking` on each")
             return
     if engine.request is None:
         message = f"`taking` sizes the admission of a request, and `{engine.name}` has none"
-        findings.error("SQ741", message, taking, hint="write `request (...) { ... }` in the engine")
+        findings.error("SQ769", message, taking, hint="write `request (...) { ... }` in the engine")
     pools = {pool.name for pool in engine.pools()}
     seen: set[str] = set()
     for take in taking.takes:
@@ -36,9 +36,9 @@ def _check_takings(engine: Engine, model: Model) -> None:
         if name not in pools or take.pool.members or take.pool.index is not None:
             message = f"`{name}` is no capacity of `{engine.name}` or of its device"
             known = ", ".join(f"`{p}`" for p in pools)
-            findings.error("SQ743", message, take.pool, hint=f"it takes {known}" if pools else None)
+            findings.error("SQ769", message, take.pool, hint=f"it takes {known}" if pools else None)
         elif name in seen:
-            findings.error("SQ743", f"`taking` names `{name}` twice", take.pool)
+            findings.error("SQ769", f"`taking` names `{name}` twice", take.pool)
         seen.add(name)
 
 
@@ -47,4 +47,4 @@ def _check_untaken(engine: Engine, request: tree.Request, model: Model) -> None:
     for word, part in parts:
         if part is not None:
             message = f"the request of `{engine.name}` takes nothing at its admission, so it has no `{word}`"
-            model.findings.error("SQ744", message, part, hint="write `taking` on `admit waiting`")
+            model.findings.error("SQ769", message, part, hint="write `taking` on `admit waiting`")

@@ -932,9 +932,10 @@ Item = (
 
 @dataclass(frozen=True, slots=True)
 class Program(Node):
-    """A file: what precedes the first `fn main()`, that `main` (None in a library), what follows it.
+    """A file: what precedes its first `fn`, that function (None in a library), what follows it.
 
-    A well-formed program has only `Let`, `Def` and `Use` in `prelude` and nothing in `rest`.
+    A well-formed program has only `Let`, `Def` and `Use` in `prelude`, a `main` of that name and
+    nothing in `rest`.
     """
 
     file: str | None

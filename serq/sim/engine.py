@@ -13,6 +13,7 @@ from serq.sim.errors import Stop
 from serq.sim.numeric import EPS
 from serq.sim.records import Context, Job, Session
 from serq.sim.stages import StageState
+from serq.sim.steady import Steady
 
 if TYPE_CHECKING:
     from serq.sim.claims import IterationClaim
@@ -87,8 +88,11 @@ class Engine(StageState):
         self.plan: Plan | None = None
         self.served = 0.0
         self.context = Context()
+        self.steady = Steady(self)
+        self.may_be_steady = False
         self._plans = 0
         self._epoch = 0
+        self._on_end = self.steady.own_event
 
     # Residents
 
@@ -188,6 +192,8 @@ class Engine(StageState):
         from serq.sim.planning import run_plan
 
         m = self.m
+        if self.steady.active and self.steady.next_step():
+            return
         before = list(m.registers)
         if m.hook is not None:
             m.hook.plan_begins(m, self)
@@ -213,12 +219,24 @@ class Engine(StageState):
         self._start(plan, assigned)
 
     def _start(self, plan: Plan, assigned: list[tuple[Job, float]]) -> None:
-        m = self.m
         tokens, prefilled, decodes = self._describe(plan, assigned)
+        if self.claims:
+            demand = -0.0
+            for job in self.residents:
+                demand += self.want(job, plan.chunk)
+            self.context.Demand = demand
+        self.batch = assigned
+        self.launch(tokens, prefilled, decodes)
+        if self.m.hook is None and self.may_be_steady:
+            self.steady.enter(assigned)
+
+    def launch(self, tokens: float, prefilled: float, decodes: int) -> None:
+        """Start the iteration that `batch` and the context describe (interp.md §11.5)."""
+        m = self.m
         cost = self.reads.cost(self.context)
         if not cost > 0.0:
             cost = 0.0
-            if assigned:
+            if self.batch:
                 raise Stop(
                     "SQ807",
                     f"an iteration of {self.spec.label} that computes {tokens:g} tokens takes no time",
@@ -226,19 +244,18 @@ class Engine(StageState):
                     path=("stages", self.index, "kind", "Step", "cost"),
                 )
         if self.claims:
-            self._read_claims(plan)
+            self._read_claims()
         self.served += tokens
         self._epoch += 1
         self.iterations += 1
-        self.batch = assigned
         self.running = True
         self._set_mix(prefilled > 0.0, decodes)
         if m.warm and decodes:
             self.decode_batch.add(float(decodes))
             self.decode_step.add(cost)
-        m.schedule(m.now + cost, self._end, self._epoch)
+        m.schedule(m.now + cost, self._on_end, self._epoch)
         if m.hook is not None:
-            m.hook.iteration(m, self, assigned, cost)
+            m.hook.iteration(m, self, self.batch, cost)
 
     def _describe(self, plan: Plan, assigned: list[tuple[Job, float]]) -> tuple[float, float, int]:
         c = self.context
@@ -261,12 +278,8 @@ class Engine(StageState):
             self._fill_memory([job for job, _ in assigned])
         return tokens, prefilled, decodes
 
-    def _read_claims(self, plan: Plan) -> None:
+    def _read_claims(self) -> None:
         c = self.context
-        demand = -0.0
-        for job in self.residents:
-            demand += self.want(job, plan.chunk)
-        c.Demand = demand
         c.Served = self.served
         c.Arrived = float(self.m.arrivals)
         for claim in self.claims:
@@ -286,6 +299,8 @@ class Engine(StageState):
         m = self.m
         self.running = False
         self._set_mix(False, 0)
+        if self.steady.active and self.steady.end_step():
+            return
         batch = [(job, tokens) for job, tokens in self.batch if job.alive]
         self.batch = []
         for job, tokens in batch:
@@ -294,6 +309,7 @@ class Engine(StageState):
         for job, _ in batch:
             if job.decode or job.work <= EPS:
                 commit(job, self)
+        self.steady.covered = self.version if len(batch) == len(self.residents) else -1
         finished = [job for job, _ in batch if job.work <= EPS]
         for job in finished:
             self._finish(job)

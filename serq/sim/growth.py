@@ -34,10 +34,11 @@ class Growth:
             self.preempt(victim, pool, s)
             if victim is s:
                 return False
-        self._take(pool, member, need)
+        self.take(pool, member, need)
         return True
 
-    def _take(self, pool: PoolState, member: Member, need: float) -> None:
+    def take(self, pool: PoolState, member: Member, need: float) -> None:
+        """Units that fit become part of an allocation."""
         pool.cache.make_room(need)
         pool.used += need
         member.alloc += need
@@ -57,7 +58,7 @@ class Growth:
             if need > 0.0:
                 if not pool.fits(need, s):
                     return
-                self._take(pool, member, need)
+                self.take(pool, member, need)
             pool.growers.pop(0)
             s.grow_pool = None
             if s.job is not None:

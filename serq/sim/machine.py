@@ -39,6 +39,7 @@ from serq.sim.rng import (
 )
 from serq.sim.stages import PsState, StageState
 from serq.sim.statistics import Samples
+from serq.sim.steady import Steady, can_be_steady
 
 MOST_READIES = 1_000
 MOST_STATEMENTS = 1_000_000
@@ -80,6 +81,7 @@ class Machine:
         self.closed = isinstance(program.arrival, Closed)
         self.dirty_ps = False
         self.stop_requested = False
+        self.steady: Steady | None = None
         # Numbers handed out in order over the whole run (interp.md §2); keys of dead entries are negative.
         self.next_event = count().__next__
         self.next_job = count().__next__
@@ -98,6 +100,8 @@ class Machine:
         self.linked: Linked = link(self, detailed)
         self.engines = [s for s in self.stages if isinstance(s, Engine)]
         self._ps = [s for s in self.stages if isinstance(s, PsState)]
+        for engine in self.engines:
+            engine.may_be_steady = can_be_steady(program, engine)
         self.averages = Averages(self)
         self.record = self.averages.record
         self._on_arrival = self._arrive
@@ -179,6 +183,8 @@ class Machine:
                     gauge.sample(self.now)
             _, _, handler, payload = heappop(events)
             self.now = time
+            if self.steady is not None and handler is not self.steady.own_event:
+                self.steady.settle_up()
             handler(payload)
             self.settle()
             if checks is not None:
@@ -191,6 +197,8 @@ class Machine:
                     progress(self.now)
 
     def _finish(self) -> None:
+        if self.steady is not None:
+            self.steady.settle_up()
         for gauge in self.linked.gauges:
             gauge.sample(self.now)
         if self.stop_requested:

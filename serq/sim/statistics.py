@@ -160,6 +160,17 @@ class Histogram:
         bucket[2] = max(bucket[2], x)
         self._known = (x, bucket)
 
+    def add_many(self, x: float, times: int) -> None:
+        """The same value several times; the total is the sum term by term."""
+        self.add(x)
+        assert self._known is not None
+        self._known[1][0] += times - 1
+        self.count += times - 1
+        total = self.total
+        for _ in range(times - 1):
+            total += x
+        self.total = total
+
     def mean(self) -> float:
         """The exact mean; NaN without values."""
         return self.total / self.count if self.count else math.nan

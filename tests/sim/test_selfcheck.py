@@ -122,7 +122,7 @@ def test_every_check_has_a_planted_fault() -> None:
     [
         (PoolState, "remove_holder", lambda self, s: None),
         (PrefixCache, "put", lambda self, s, reader, size, slot: None),
-        (Growth, "_take", lambda self, pool, member, need: setattr(member, "alloc", member.alloc + need)),
+        (Growth, "take", lambda self, pool, member, need: setattr(member, "alloc", member.alloc + need)),
     ],
 )
 def test_a_fault_in_the_code_is_noticed(

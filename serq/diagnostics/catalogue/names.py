@@ -1,0 +1,235 @@
+"""SQ3xx: names, references, constants, calls of functions."""
+
+from serq.diagnostics.catalogue.scaffold import SERVER, WORKLOAD, program
+from serq.diagnostics.codes import Code, register
+
+_POOLS = "pool kv { cap 9; block 4; }\npool slots[2] { cap 5; }"
+_RUN = " " + SERVER
+
+
+def _server(statements: str, declarations: str = _POOLS) -> str:
+    return program(declarations, statements + _RUN)
+
+
+register(
+    Code(
+        "SQ301",
+        "an unknown name",
+        "Nothing in the program declares, assigns or supplies the name where it is read.",
+        "Correct the spelling, declare it with `let`, or assign it with `set`.",
+        program(server="run desk (cost(desk, jbo));"),
+        program(),
+    ),
+    Code(
+        "SQ302",
+        "an unknown pool",
+        "The name is not a pool of the program.",
+        "Correct the spelling, or declare the pool.",
+        _server("observe u = used(kw);"),
+        _server("observe u = used(kv);"),
+    ),
+    Code(
+        "SQ303",
+        "an observation that nothing records",
+        "An aggregate reads the values some `observe` records under the name.",
+        "Correct the name, or record it.",
+        program("claim some_done: at end (count(don) > 0);", "observe done = now;" + _RUN),
+        program("claim some_done: at end (count(done) > 0);", "observe done = now;" + _RUN),
+    ),
+    Code(
+        "SQ304",
+        "an unknown stage",
+        "The name is not a stage or engine of the program.",
+        "Correct the spelling, or declare the stage.",
+        program(server="run desks (cost(desk, job));"),
+        program(),
+    ),
+    Code(
+        "SQ305",
+        "an unknown function, distribution or definition",
+        "The language has a closed list of functions and distributions; others are defined with `def`.",
+        "Correct the spelling, or define it above.",
+        program(server="run desk (cost(desk, round(job)));"),
+        program(server="run desk (cost(desk, floor(job)));"),
+    ),
+    Code(
+        "SQ306",
+        "an unknown device, engine or queue",
+        "What a declaration stands on is declared above it.",
+        "Correct the name, or move the declaration up.",
+        program("pool kv on gpu { }"),
+        program("device gpu { kv cap 9; }\npool kv on gpu { }"),
+    ),
+    Code(
+        "SQ307",
+        "a pool or stage read as a number",
+        "A resource has values, but is none.",
+        "Read one of its values, as `used(kv)` or `queue(desk)`.",
+        _server("observe u = min(kv, 1);"),
+        _server("observe u = min(used(kv), 1);"),
+    ),
+    Code(
+        "SQ308",
+        "a cost of an unknown resource",
+        "A cost says which pools or stages it is the cost of.",
+        "Name declared pools and stages.",
+        program(server="run desk (cost(dsk, job));"),
+        program(),
+    ),
+    Code(
+        "SQ309",
+        "a declaration named by a word of the language",
+        "Engines, devices and queues stand where the language's words do.",
+        "Choose another name.",
+        program("device pool { }"),
+        program("device pooled { }"),
+    ),
+    Code(
+        "SQ310",
+        "a declaration twice",
+        "One name would mean two things of the same kind.",
+        "Rename or remove one of them.",
+        program("pool kv { }\npool kv { }"),
+        program("pool kv { }\npool kv2 { }"),
+    ),
+    Code(
+        "SQ311",
+        "a name of two kinds",
+        "One word would mean two things.",
+        "Rename one of the declarations.",
+        program("pool desk { }"),
+        program("pool desks { }"),
+    ),
+    Code(
+        "SQ312",
+        "a name the language supplies",
+        "Context variables, `inf` and an engine's lists are read under these names.",
+        "Choose another name.",
+        program(server="observe admitted = now; run desk (cost(desk, job));"),
+        program(server="observe entered = now; run desk (cost(desk, job));"),
+    ),
+    Code(
+        "SQ313",
+        "the name of an attribute every session has",
+        "`serial`, `turn_no`, `cached`, `computed` and the trace's attributes exist in every program.",
+        "Choose another name.",
+        program("pool cached { }"),
+        program("pool cache_of { }"),
+    ),
+    Code(
+        "SQ314",
+        "a name that is a constant and an attribute",
+        "A read of it could mean either.",
+        "Rename one of them.",
+        program("let w = 1;", "set w = 2;" + _RUN),
+        program("let w = 1;", "set v = 2;" + _RUN),
+    ),
+    Code(
+        "SQ315",
+        "hidden, but no attribute to hide",
+        "`hidden` names attributes of the session that the scheduler may not read, each once; the ones the "
+        "scheduler sets itself cannot be hidden from it.",
+        "Correct the name, or remove it from the list.",
+        program(workload=WORKLOAD.replace("arrive", "hidden jb; arrive")),
+        program(workload=WORKLOAD.replace("arrive", "hidden job; arrive")),
+    ),
+    Code(
+        "SQ316",
+        "a family without an index",
+        "An array of pools, stages or queues has members, and a reference names one of them.",
+        "Write which member: `slots[i]`.",
+        _server("observe u = used(slots);"),
+        _server("observe u = used(slots[0]);"),
+    ),
+    Code(
+        "SQ317",
+        "an index where there is no member",
+        "A single queue has no members; an attribute is the request's, not a member's; a NIC is its queue's.",
+        "Leave the index out.",
+        program(
+            "queue pod : decode { serve fifo; decode (k) { run (cost(pod, k)); } }", "pod[0].decode (job);"
+        ),
+        program("queue pod : decode { serve fifo; decode (k) { run (cost(pod, k)); } }", "pod.decode (job);"),
+    ),
+    Code(
+        "SQ318",
+        "an index that is no member",
+        "Members are counted from 0, and an index is a whole number below their count.",
+        "Use a member's number.",
+        _server("observe u = used(slots[2]);"),
+        _server("observe u = used(slots[1]);"),
+    ),
+    Code(
+        "SQ319",
+        "a wrong number of arguments",
+        "Every function, distribution and time resource takes a fixed number of arguments.",
+        "Pass that many.",
+        program(server="run desk (cost(desk, min(job)));"),
+        program(server="run desk (cost(desk, min(job, 2)));"),
+    ),
+    Code(
+        "SQ320",
+        "a value where a function reads a resource",
+        "Queries read a pool or stage by its name; an aggregate reads an observation's.",
+        "Pass the name.",
+        _server("observe u = used(3);"),
+        _server("observe u = used(kv);"),
+    ),
+    Code(
+        "SQ321",
+        "not a constant",
+        "A `let`, a `cap`, a count and the like are known before the program runs.",
+        "Use numbers, `inf`, arithmetic and the constants declared above.",
+        program("pool kv { cap size; }"),
+        program("let size = 4;\npool kv { cap size; }"),
+    ),
+    Code(
+        "SQ322",
+        "a constant that is not a number",
+        "NaN compares with nothing; a program that meant it would hardly say so.",
+        "Correct the arithmetic.",
+        program("let x = 0 / 0;"),
+        program("let x = 1 / 2;"),
+    ),
+    Code(
+        "SQ323",
+        "a count that is no whole number from 1",
+        "Members, servers, terms and sessions are counted.",
+        "Use a whole number in range.",
+        program("pool slots[1.5] { }"),
+        program("pool slots[2] { }"),
+    ),
+    Code(
+        "SQ324",
+        "a word of an earlier version",
+        "Context variables have longer names now.",
+        "Use the name in the hint.",
+        program("stage cpu : ps(ntok);"),
+        program("stage cpu : ps(present);"),
+    ),
+    Code(
+        "SQ325",
+        "an aggregate that cannot be written out",
+        "Its terms are written one by one, at most 4 096 in a program, with an index the program uses nowhere "
+        "else.",
+        "Aggregate over fewer members, or give the index a name of its own.",
+        _server("observe u = sum job in 2 (used(slots[job]));"),
+        _server("observe u = sum k in 2 (used(slots[k]));"),
+    ),
+    Code(
+        "SQ326",
+        "a block that is not above 0",
+        "Memory is given out in whole blocks.",
+        "Use a size above 0, or leave `block` out.",
+        program("pool kv { block 0; }"),
+        program("pool kv { block 16; }"),
+    ),
+    Code(
+        "SQ327",
+        "the block size of a pool without one",
+        "`blocksize` reads what the pool declares.",
+        "Declare a `block`, or do not read it.",
+        _server("observe b = blocksize(slots[0]);"),
+        _server("observe b = blocksize(kv);"),
+    ),
+)
