@@ -17,6 +17,7 @@ from serq.oracle.recording.host import Recorder, python_of
 
 RELIED = Path(__file__).resolve().parent / "relied"
 
+
 @dataclass(frozen=True)
 class Drift:
     """One change: its kind, the name, and what it was and is (empty: was not, or is not, there)."""
@@ -63,7 +64,7 @@ def changes(now: Mapping[str, Any], relied: Path = RELIED) -> list[Drift]:
     nearest = version if version in known else _nearest(version, sorted(known, key=_order))
     was = json.loads(known[nearest].read_text(encoding="utf-8"))
     found = [] if nearest == version else [Drift("version", "vllm", nearest, version)]
-    return found + [*compare_facts(was, now)]
+    return [*found, *compare_facts(was, now)]
 
 
 def _order(version: str) -> tuple[int, ...]:

@@ -55,7 +55,9 @@ def read_scenario(path: Path) -> tuple[dict[str, Any], list[Diagnostic]]:
 
 def scenario_text(data: Mapping[str, Any]) -> str:
     """A scenario in canonical form: known keys in their order, one request a line."""
-    lines = [f' "{key}": {json.dumps(data[key])},' for key in _ordered(data, SCENARIO_KEYS) if key != "requests"]
+    lines = [
+        f' "{key}": {json.dumps(data[key])},' for key in _ordered(data, SCENARIO_KEYS) if key != "requests"
+    ]
     rows = [json.dumps({key: row[key] for key in _ordered(row, REQUEST_KEYS)}) for row in data["requests"]]
     return "{\n" + "\n".join(lines) + '\n "requests": [\n  ' + ",\n  ".join(rows) + "\n ]\n}\n"
 
@@ -81,7 +83,9 @@ def read_trace(path: Path) -> dict[str, Any]:
     except OSError as error:
         if isinstance(error, gzip.BadGzipFile):
             raise SerqError(_not_a_trace(path, "it is not a gzip file")) from None
-        raise SerqError(Diagnostic("SQ001", f"cannot read {path}: {error.strerror}", Place(str(path)))) from None
+        raise SerqError(
+            Diagnostic("SQ001", f"cannot read {path}: {error.strerror}", Place(str(path)))
+        ) from None
     except (ValueError, EOFError, zlib.error) as error:
         raise SerqError(_not_a_trace(path, str(error))) from None
     if not isinstance(data, dict) or data.get("version") != TRACE_VERSION:
@@ -101,7 +105,9 @@ def write_bytes(path: Path, data: bytes) -> None:
         beside.write_bytes(data)
         beside.replace(path)
     except OSError as error:
-        raise SerqError(Diagnostic("SQ001", f"cannot write {path}: {error.strerror}", Place(str(path)))) from None
+        raise SerqError(
+            Diagnostic("SQ001", f"cannot write {path}: {error.strerror}", Place(str(path)))
+        ) from None
 
 
 def same_names(paths: Sequence[Path]) -> list[Diagnostic]:

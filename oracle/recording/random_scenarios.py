@@ -185,7 +185,9 @@ def _cut_at_threshold(trace: Mapping[str, Any]) -> bool:
     """In some step a prefill gets the threshold although more of it and of the budget is left."""
     chunk, rows = trace["in_force"]["chunk"], trace["scenario"]["requests"]
     return any(
-        count == chunk and s["computed"][str(i)] < rows[i]["prompt"] and s["total"] < trace["in_force"]["budget"]
+        count == chunk
+        and s["computed"][str(i)] < rows[i]["prompt"]
+        and s["total"] < trace["in_force"]["budget"]
         for s in trace["steps"]
         for i, count in s["sched"]
     )
@@ -206,7 +208,9 @@ def _out_of_order(trace: Mapping[str, Any]) -> bool:
     def came(index: int) -> tuple[int, int]:
         return rows[index].get("arrive", 0), index
 
-    return any([came(i) for i in s["waiting"]] != sorted(came(i) for i in s["waiting"]) for s in trace["steps"])
+    return any(
+        [came(i) for i in s["waiting"]] != sorted(came(i) for i in s["waiting"]) for s in trace["steps"]
+    )
 
 
 def _kept_free(trace: Mapping[str, Any]) -> bool:

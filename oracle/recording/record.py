@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def load(scenarios: Sequence[Path]) -> list[tuple[Path, dict[str, Any]]]:
     checked = []
     for path in scenarios:
         data, found = read_scenario(path)
-        findings += found
+        findings += [*found, *_unrecordable(data, path)]
         checked.append((path, data))
     errors = [d for d in findings if d.severity is Severity.ERROR]
     if errors:
@@ -74,11 +74,25 @@ def load(scenarios: Sequence[Path]) -> list[tuple[Path, dict[str, Any]]]:
     return checked
 
 
+def _unrecordable(data: Mapping[str, Any], path: Path) -> Iterator[Diagnostic]:
+    """A scenario for programs alone: one with a serving order that the real scheduler does not have."""
+    serve = data.get("serve", "admission")
+    if isinstance(serve, str) and serve != "admission":
+        yield Diagnostic(
+            "SQ939",
+            f"the real scheduler does not serve by `{serve}`",
+            Place(str(path), None, ("serve",)),
+            note="it serves running requests in the order of their admission",
+        )
+
+
 def _one(running: Recorder, path: Path, data: Mapping[str, Any], blocks: bool) -> dict[str, Any]:
     try:
         return running.record(data, blocks=blocks)
     except SerqError as error:
-        raise SerqError(Diagnostic(d.code, d.message, Place(str(path)), d.note, d.hint) for d in error.diagnostics) from None
+        raise SerqError(
+            Diagnostic(d.code, d.message, Place(str(path)), d.note, d.hint) for d in error.diagnostics
+        ) from None
 
 
 def _write(path: Path, trace: Mapping[str, Any]) -> Recorded:

@@ -47,6 +47,7 @@ SCENARIO_KEYS: dict[str, Key] = {
     "chunk": Key("integer", 0, LONGEST_MODEL),
     "prefix_caching": Key("flag"),
     "policy": Key("policy"),
+    "serve": Key("text"),
     "max_model_len": Key("integer", 1, LONGEST_MODEL),
     "reserve_full_isl": Key("flag", nullable=True),
     "watermark": Key("fraction", nullable=True),
@@ -103,7 +104,9 @@ def _keys(data: dict[str, Any], keys: Mapping[str, Key], path: IrPath, what: str
     """Missing and unknown keys, and values of the wrong kind or out of range."""
     for name, key in keys.items():
         if key.required and name not in data:
-            yield Diagnostic("SQ921", f"{what} has no `{name}`", _at(*path), hint=f"add `{name}`: {_WORDS[key.kind]}")
+            yield Diagnostic(
+                "SQ921", f"{what} has no `{name}`", _at(*path), hint=f"add `{name}`: {_WORDS[key.kind]}"
+            )
     for name, value in data.items():
         here = _at(*path, name)
         if name not in keys:
@@ -193,7 +196,9 @@ def _share(data: Scenario) -> Found:
             )
             continue
         if count < 1:
-            yield Diagnostic("SQ923", f"request {index} shares {count} tokens; it must share at least 1", here)
+            yield Diagnostic(
+                "SQ923", f"request {index} shares {count} tokens; it must share at least 1", here
+            )
         yield from _share_length(index, row, other, count, rows[other], here)
 
 
@@ -214,7 +219,9 @@ def _after(data: Scenario) -> Found:
             message = f"request {index} comes after request {other}, which is not an earlier one"
             yield Diagnostic("SQ929", message, here)
         if pause < 0:
-            yield Diagnostic("SQ923", f"request {index} comes {pause} steps after; it must be at least 0", here)
+            yield Diagnostic(
+                "SQ923", f"request {index} comes {pause} steps after; it must be at least 0", here
+            )
         if "arrive" in row:
             message = f"request {index} has both `arrive` and `after`"
             yield Diagnostic("SQ929", message, here, hint="keep one of the two")

@@ -73,7 +73,11 @@ def _answer(work: Any, *arguments: Any) -> dict[str, Any]:
         return {"ok": work(*arguments)}
     except Exception as error:
         return {
-            "error": {"kind": type(error).__name__, "text": str(error), "trace": traceback.format_exc(limit=-4)}
+            "error": {
+                "kind": type(error).__name__,
+                "text": str(error),
+                "trace": traceback.format_exc(limit=-4),
+            }
         }
 
 

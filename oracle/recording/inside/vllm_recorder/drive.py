@@ -110,7 +110,9 @@ class Drive:
         record = {"step": step, "added": added, **self._scheduled(output, status), **self._state()}
         outcome = answer(output, scheduler)
         record["sampled"] = [
-            int(name) for name, tokens in zip(outcome.req_ids, outcome.sampled_token_ids, strict=True) if tokens
+            int(name)
+            for name, tokens in zip(outcome.req_ids, outcome.sampled_token_ids, strict=True)
+            if tokens
         ]
         record["finished"] = _finished(scheduler.update_from_output(output, outcome))
         record["free_end"] = scheduler.kv_cache_manager.block_pool.get_num_free_blocks()

@@ -1,0 +1,109 @@
+"""The validator as a whole: valid programs, the catalogue of its codes, programs of any depth."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+import serq.ir.validate
+from serq.diagnostics import Code, SerqError, all_codes
+from serq.ir.decode import loads
+from serq.ir.validate import check as check_program
+from serq.ir.validate import validate
+from tests.conformance import cases
+from tests.ir import (
+    test_validate_engines,
+    test_validate_holds,
+    test_validate_moments,
+    test_validate_structure,
+    test_validate_types,
+)
+from tests.ir.builders import MEMORY, Case, Doc, Json, K, assign, attr, binary, branch, hold, num, ref, run
+
+BAND = re.compile(r"SQ(02\d|4[0-4]\d|5[0-4]\d|6[0-4]\d|7[0-4]\d)")
+CODES = [code for code in all_codes() if BAND.fullmatch(code.code)]
+CASES: list[Case] = [
+    case
+    for module in (
+        test_validate_structure,
+        test_validate_moments,
+        test_validate_types,
+        test_validate_holds,
+        test_validate_engines,
+    )
+    for case in module.CASES
+]
+
+
+@pytest.mark.parametrize("name", cases())
+def test_conformance_programs_are_valid(name: str) -> None:
+    assert validate(loads(json.dumps(cases()[name]["ir"]))) == ()
+
+
+def test_every_code_is_registered_and_broken_by_a_case() -> None:
+    source = "".join(p.read_text(encoding="utf-8") for p in Path(serq.ir.validate.__path__[0]).glob("*.py"))
+    used = set(re.findall(r'"(SQ\d{3})"', source))
+    assert used == {code.code for code in CODES} == {case.code for case in CASES}
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda c: c.code)
+def test_codes_are_documented(code: Code) -> None:
+    assert code.title
+    assert code.why.endswith(".")
+    assert code.fix.endswith(".")
+    assert bool(code.bad) == bool(code.good)
+
+
+def test_check_raises_everything_at_once() -> None:
+    check_program(Doc().program())
+    bad = Doc().put(("horizon",), 0).put(("share",), "MaxMin").program()
+    with pytest.raises(SerqError) as caught:
+        check_program(bad)
+    assert [d.code for d in caught.value.diagnostics] == ["SQ020", "SQ617"]
+
+
+DEPTH = 4_000
+
+
+def _left(depth: int, leaf: Json) -> Json:
+    e = leaf
+    for _ in range(depth):
+        e = binary("Add", e, num(1))
+    return e
+
+
+def _timed(doc: Doc) -> list[str]:
+    program = doc.program()
+    start = time.monotonic()
+    codes = [d.code for d in validate(program)]
+    assert time.monotonic() - start < 5
+    return codes
+
+
+def test_deep_expressions_are_judged() -> None:
+    assert _timed(Doc().server(assign(K, _left(DEPTH, attr(K))))) == []
+    assert _timed(Doc().server(assign(K, _left(DEPTH, {"Ctx": "Size"})))) == ["SQ401"]
+    index = ref(1, 2, _left(DEPTH, attr(K)))
+    doc = Doc()
+    doc.server(hold(doc.block({"Release": index}, {"Release": ref(1, 2, _left(DEPTH, num(0)))}), index))
+    assert _timed(doc) == ["SQ603", "SQ027"]
+
+
+def test_deep_blocks_are_judged() -> None:
+    doc = Doc()
+    body = doc.block(run())
+    for i in range(2_000):
+        wrapped = (hold(body, ref(MEMORY)), {"Loop": body}, branch(body, doc.block()))[i % 3]
+        body = doc.block(wrapped)
+    doc.server({"Loop": body})
+    assert set(_timed(doc)) == {"SQ609"}
+
+
+def test_long_programs_are_judged() -> None:
+    doc = Doc()
+    doc.server(*(assign(K, binary("Add", attr(K), num(i))) for i in range(5_000)))
+    assert _timed(doc) == []
