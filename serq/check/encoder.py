@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from serq.check import operations, readings
 from serq.check.draws import DRAWS
-from serq.check.terms import Term, Values, constant, ite, truth
+from serq.check.solver import Fact, both, negation
+from serq.check.terms import Term, constant, ite, truth
 from serq.check.variables import Variables
 from serq.ir import encode
 from serq.ir import expressions as ex
@@ -17,6 +18,16 @@ from serq.ir import tables
 from serq.ir.validate.names import Names
 
 Attributes = Callable[[int], Term]
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A division, a subtraction or a query's index inside an expression, with when it is evaluated."""
+
+    expr: ex.Expr
+    operands: tuple[Term, ...]
+    when: Fact
+    ref: ex.CRef | None = None
 
 
 @dataclass(eq=False)
@@ -31,6 +42,8 @@ class Encoder:
     variables: Variables
     attributes: Attributes
     given: dict[str, Term] = field(default_factory=dict)
+    watched: list[Watched] = field(default_factory=list)
+    _when: list[Fact] = field(default_factory=list)
 
     def encode(self, e: ex.Expr) -> Term:
         """The term of an expression. Depth is bounded by the recursion limit (`deep_recursion`)."""
@@ -43,9 +56,8 @@ class Encoder:
                 return self.encode(arg)
             case ex.Unary(op=op, arg=arg):
                 return operations.UNARY[op](self.variables.rounding, self.encode(arg))
-            case ex.Binary(op=op, left=left, right=right):
-                a, b = self.encode(left), self.encode(right)
-                return operations.BINARY[op](self.variables.rounding, a, b)
+            case ex.Binary():
+                return self._binary(e, quotient=False)
             case ex.Cond(test=test, then=then, other=other):
                 return self._cond(self.encode(test), then, other)
             case ex.Sample(dist=dist, args=args):
@@ -61,38 +73,60 @@ class Encoder:
         if isinstance(flag, bool):
             return self.encode(then if flag else other)
 
-        def decide(v: Values) -> bool:
-            return v.of(test) != 0.0
+        yes = Fact(flag, lambda v: v.of(test) != 0.0)
+        return ite(flag, yes.holds, self._under(yes, then), self._under(negation(yes), other))
 
-        return ite(flag, decide, self.encode(then), self.encode(other))
+    def _under(self, when: Fact, e: ex.Expr) -> Term:
+        """The term of an expression that is only evaluated under a condition."""
+        self._when.append(when)
+        try:
+            return self.encode(e)
+        finally:
+            self._when.pop()
+
+    def _binary(self, e: ex.Binary, *, quotient: bool) -> Term:
+        a, r = self.encode(e.left), self.variables.rounding
+        if e.op in ("And", "Or"):
+            goes_on = Fact(truth(a), lambda v: v.of(a) != 0.0)
+            b = self._under(goes_on if e.op == "And" else negation(goes_on), e.right)
+        else:
+            b = self.encode(e.right)
+        if e.op in ("Div", "Sub"):
+            self.watched.append(Watched(e, (a, b), both(*self._when)))
+        return operations.divide(r, a, b, quotient=quotient) if e.op == "Div" else operations.BINARY[e.op](r, a, b)
 
     def _call(self, e: ex.Call) -> Term:
-        numbers = [self.encode(a) for a in e.args if isinstance(a, ex.Expr)]
         r = self.variables.rounding
-        if e.fun in ("Floor", "Ceil") and (whole := self._quotient(e.args[0])) is not None:
-            return operations.ONE_ARGUMENT[e.fun](r, whole)
+        if e.fun in ("Floor", "Ceil"):
+            return operations.ONE_ARGUMENT[e.fun](r, self._rounded(e.args[0]))
+        numbers = [self.encode(a) for a in e.args if isinstance(a, ex.Expr)]
         if e.fun in operations.ONE_ARGUMENT:
             return operations.ONE_ARGUMENT[e.fun](r, numbers[0])
         if e.fun in operations.TWO_ARGUMENTS:
             return operations.TWO_ARGUMENTS[e.fun](r, numbers[0], numbers[1])
         return self._query(e)
 
-    def _quotient(self, e: ex.Expr | ex.PoolArg | ex.StageArg) -> Term | None:
-        """The exact quotient under a `floor` or `ceil`, where rounding cannot pass a whole number."""
+    def _rounded(self, e: ex.Expr | ex.PoolArg | ex.StageArg) -> Term:
+        """What a `floor` or `ceil` rounds: a quotient of whole numbers as it is, not rounded before."""
         while isinstance(e, ex.Cost):
             e = e.arg
-        if not isinstance(e, ex.Binary) or e.op != "Div":
-            return None
-        a, b = self.encode(e.left), self.encode(e.right)
-        return operations.divide(self.variables.rounding, a, b, quotient=True) if a.whole and b.whole else None
+        assert isinstance(e, ex.Expr)
+        return self._binary(e, quotient=True) if isinstance(e, ex.Binary) and e.op == "Div" else self.encode(e)
 
     def _query(self, e: ex.Call) -> Term:
         make = readings.QUERIES[e.fun]
+        self._watch_indices(e)
         text = self.names.expr(e)
         if any(isinstance(x, ex.Sample) for x in ex.walk(e)):
             return make(self.variables, self.program, e, text)
         # Printed expressions are shortened; their JSON tells them apart.
         return self._once(json.dumps(encode.expr(e)), lambda: make(self.variables, self.program, e, text))
+
+    def _watch_indices(self, e: ex.Call) -> None:
+        for arg in e.args:
+            if not isinstance(arg, ex.Expr) and arg.ref.index is not None:
+                term = self.encode(arg.ref.index)
+                self.watched.append(Watched(e, (term,), both(*self._when), arg.ref))
 
     def _reading(self, e: ex.Expr) -> Term:
         match e:

@@ -15,7 +15,7 @@ import z3
 
 from serq.check.flags import Flag, as_z3, land, lnot
 from serq.check.terms import Values
-from serq.check.variables import Variables
+from serq.check.variables import Variable, Variables, exact_real
 
 # Resource units per second of the time-out, measured on a slow core.
 _UNITS = 1_500_000
@@ -44,11 +44,7 @@ class Answer:
     verdict: Verdict
     witness: tuple[tuple[str, float], ...] = ()
     why: str = ""
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The witness as a mapping."""
-        return dict(self.witness)
+    values: Values | None = None
 
 
 def both(*facts: Fact) -> Fact:
@@ -141,12 +137,18 @@ class Oracle:
             return "no witness was confirmed in double arithmetic"
         read = [self.variables.table[n] for n in sorted(values.read, key=lambda n: int(n[1:]))]
         loose = [v for v in read if not v.exact]
-        if loose:
+        if loose and not self._whatever(wrong, read, values):
             return f"it depends on {loose[0].what}"
+        read = [v for v in read if v.exact]
         for variable in read:
             if not variable.allows(values.read[variable.name]):
                 return f"{variable.what} does not take the witness's value"
-        return Answer(Verdict.REFUTED, tuple((v.what, values.read[v.name]) for v in read))
+        return Answer(Verdict.REFUTED, tuple((v.what, values.read[v.name]) for v in read), values=values)
+
+    def _whatever(self, wrong: Fact, read: Sequence[Variable], values: Values) -> bool:
+        """Whether the witness's exact values alone make it happen, whatever the others are."""
+        held = [v.num == exact_real(values.read[v.name]) for v in read if v.exact]
+        return self._check([as_z3(lnot(wrong.flag)), *held])[0] == z3.unsat
 
 
 def relevant(facts: Mapping[str, Sequence[z3.BoolRef]], parts: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:

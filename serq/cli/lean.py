@@ -15,6 +15,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from serq.cli.options import format_option
 from serq.cli.output import report_diagnostics
 from serq.diagnostics import SerqError
 from serq.generators.toolchain import (
@@ -69,7 +70,7 @@ def _check_options(function: Decorated) -> Decorated:
         click.argument("paths", nargs=-1, type=click.Path(path_type=Path)),
     ):
         function = option(function)
-    return _toolchain_option(function)
+    return format_option(_toolchain_option(function))
 
 
 @command.command()
@@ -89,18 +90,18 @@ def setup(kind: str, tarball: Path | None, again: bool, folder: Path) -> None:
 
 @command.command()
 @_check_options
-def check(paths: tuple[Path, ...], json_out: bool, **options: Any) -> int:
+def check(paths: tuple[Path, ...], json_out: bool, how: str, **options: Any) -> int:
     """Build what changed at PATH (a project's folder, or parts of it), audit its axioms, search its sources."""
     report = _checked(paths, quiet=json_out, **options)
-    return _say(report, json_out, theorems=False)
+    return _say(report, json_out, how, theorems=False)
 
 
 @command.command()
 @_check_options
-def audit(paths: tuple[Path, ...], json_out: bool, **options: Any) -> int:
+def audit(paths: tuple[Path, ...], json_out: bool, how: str, **options: Any) -> int:
     """Check PATH, and list every theorem with the axioms it rests on."""
     report = _checked(paths, quiet=json_out, **options)
-    return _say(report, json_out, theorems=True)
+    return _say(report, json_out, how, theorems=True)
 
 
 @command.command()
@@ -145,13 +146,24 @@ def _checked(
         return check_project(project, toolchain, settings, paths)
 
 
-def _say(report: Report, json_out: bool, theorems: bool) -> int:
+def _say(report: Report, json_out: bool, how: str, theorems: bool) -> int:
     if json_out:
-        data = as_json(report)
-        if theorems:
-            data["rests_on"] = {name: sorted(axioms) for name, axioms in theorem_rows(report)}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
-        return 0 if report.ok else 1
+        _say_json(report, theorems)
+    elif how != "text":
+        report_diagnostics(report.diagnostics, _sources(report.project), how, to_stdout=True)
+    else:
+        _say_text(report, theorems)
+    return 0 if report.ok else 1
+
+
+def _say_json(report: Report, theorems: bool) -> None:
+    data = as_json(report)
+    if theorems:
+        data["rests_on"] = {name: sorted(axioms) for name, axioms in theorem_rows(report)}
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _say_text(report: Report, theorems: bool) -> None:
     for file, message in report.notes:
         where = f"{file}:{message.span.line}:{message.span.column}" if message.span else file
         click.echo(f"{where}: {message.text}", err=True)
@@ -160,8 +172,8 @@ def _say(report: Report, json_out: bool, theorems: bool) -> int:
     if theorems:
         for name, axioms in theorem_rows(report):
             click.echo(f"{name}: {', '.join(sorted(axioms)) or 'no axioms'}")
-    print_table(report, Console())
-    return 0 if report.ok else 1
+    # Rich takes 80 columns where there is no terminal, and would cut the names of modules.
+    print_table(report, Console(width=None if sys.stdout.isatty() else 160))
 
 
 def _sources(project: Project) -> dict[str, str]:

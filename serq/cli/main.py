@@ -16,7 +16,7 @@ from serq.cli.output import report_diagnostics
 from serq.diagnostics import SerqError
 
 # Each verb is the function `command` of its module.
-VERBS = ("check", "ir", "lean", "oracle", "run")
+VERBS = ("check", "explain", "fmt", "ir", "lean", "oracle", "run")
 
 
 class Verbs(click.Group):

@@ -1,6 +1,6 @@
 """Diagnostics: the one type that parser, linker, validator, lints and runs report with."""
 
-from serq.diagnostics.codes import Code, all_codes, lookup, register
+from serq.diagnostics.codes import BANDS, Code, all_codes, lookup, register
 from serq.diagnostics.model import (
     Diagnostic,
     IrPath,
@@ -15,6 +15,7 @@ from serq.diagnostics.render import RENDERERS, render_text
 from serq.diagnostics.suggest import suggestion
 
 __all__ = [
+    "BANDS",
     "RENDERERS",
     "Code",
     "Diagnostic",

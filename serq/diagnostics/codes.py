@@ -1,18 +1,4 @@
-"""The closed list of diagnostic codes; one band per phase, one row per code.
-
-| band  | phase                                            |
-|-------|--------------------------------------------------|
-| SQ0xx | files, JSON, the shape of the IR, settings       |
-| SQ1xx | text: characters and syntax                      |
-| SQ2xx | text: program structure, inputs, imports         |
-| SQ3xx | names                                            |
-| SQ4xx | moments of evaluation                            |
-| SQ5xx | types, sides, hidden attributes                  |
-| SQ6xx | holds, loops, legs, amounts, flows, arrivals     |
-| SQ7xx | engines, requests, queues, claims                |
-| SQ8xx | a run that stops                                 |
-| SQ9xx | tools around a program                           |
-"""
+"""The closed list of diagnostic codes; one band per phase (`BANDS`), one row per code."""
 
 from __future__ import annotations
 
@@ -35,6 +21,20 @@ class Code:
     bad: str = ""
     good: str = ""
 
+
+# What the first digit of a code says.
+BANDS: dict[str, str] = {
+    "SQ0": "files, JSON, the shape of the IR, settings",
+    "SQ1": "text: characters and syntax",
+    "SQ2": "text: program structure, inputs, imports",
+    "SQ3": "names",
+    "SQ4": "moments of evaluation",
+    "SQ5": "types, sides, hidden attributes",
+    "SQ6": "holds, loops, legs, amounts, flows, arrivals",
+    "SQ7": "engines, requests, queues, claims",
+    "SQ8": "a run that stops",
+    "SQ9": "tools around a program",
+}
 
 _REGISTRY: dict[str, Code] = {}
 

@@ -61,7 +61,7 @@ LEAVES: dict[str, Callable[[Any], t.Node]] = {
 
 
 def _parenthesised(c: Children) -> t.Expr:
-    """`( e )`: the expression itself, whose span takes the parentheses in."""
+    """`( e )` or `[ e ]`: the expression itself, whose span takes the brackets in."""
     expression: t.Expr = c[1]
     # The node was built a moment ago and nobody else has it yet.
     object.__setattr__(expression, "span", between(c[0].span, c[2].span))
@@ -86,7 +86,7 @@ def _binary(c: Children) -> t.Binary:
 _EXPRESSIONS: dict[str, Builder] = {
     "amount": _parenthesised,
     "keys": part(1),
-    "index": part(1),
+    "index": _parenthesised,
     "exprs": listed,
     "refs": listed,
     "ref": lambda c: t.Ref(span_of(c), c[0], c[1] if len(c) > 1 else None),

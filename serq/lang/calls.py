@@ -108,6 +108,8 @@ class Calls:
 
     def _no_entry(self, queue: Queue, call: tree.EntryCall) -> None:
         verb = call.verb.text
+        if verb in queue.refused:
+            return
         other = queue.entry(verb, call.source is None)
         if other is not None:
             has = f"`{verb} (...) from ...`" if call.source is None else f"`{verb} (...)`, without `from`"

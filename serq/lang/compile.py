@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from serq.diagnostics import Diagnostic
+from serq.diagnostics import Diagnostic, Place
 from serq.ir.depth import deep_recursion
 from serq.ir.program import Program
 from serq.ir.validate import validate
@@ -116,21 +116,23 @@ class _Compilation:
         resolved = resolve(parsed, findings, path=self.path, inputs=inputs, defs=defs)
         model = declare(resolved.items, findings)
         resolve_leases(model)
+        check_requests(model)
         kernel = lower(model, resolved.definitions.by_name)
         names = names_of(kernel)
         linker = Linker(kernel, names)
         program = linker.program(self.settings)
-        whole = len(findings.found) == shape
+        mixed = model.pools.keys() & model.stages.keys()
+        whole = len(findings.found) == shape and not mixed
         check_names(resolved, findings, kernel.client_tool)
         check_rooms(model)
         check_private_names(model)
-        check_requests(model)
         check_binding_reads(resolved.items, findings)
         check_records(kernel, names.assigned, findings)
         check_hidden(kernel, findings)
         check_lints(kernel, findings)
         source_map = SourceMap(program, linker.spans, self.file)
         self._validate(source_map, whole)
+        findings.found = list(_without_echoes(findings.found))
         findings.stop()
         sources = {**resolved.sources, self.file or "": self.text}
         return Compiled(program, source_map, sources, parsed, resolved, kernel)
@@ -152,3 +154,24 @@ class _Compilation:
 
 # Settings, and what an expression may read where it stands.
 _LOCAL = ("SQ02", "SQ4")
+
+
+_ROOM = frozenset({"SQ772", "SQ775", "SQ776", "SQ777", "SQ778", "SQ779"})
+_ECHOES = frozenset({"SQ301", "SQ302", "SQ304", "SQ307", "SQ517", "SQ603"})
+
+
+def _without_echoes(found: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """The diagnostics without those that only repeat that an entry or request sees something else."""
+    rooms = [d.place for d in found if d.code in _ROOM]
+    for item in found:
+        if item.code in _ECHOES and any(_covers(item.place, place) for place in rooms):
+            continue
+        yield item
+
+
+def _covers(outer: Place, inner: Place) -> bool:
+    if outer.file != inner.file or outer.span is None or inner.span is None:
+        return False
+    start = (outer.span.line, outer.span.column) <= (inner.span.line, inner.span.column)
+    inner_end = (inner.span.end_line, inner.span.end_column)
+    return start and inner_end <= (outer.span.end_line, outer.span.end_column)

@@ -33,6 +33,8 @@ class Declarer:
         self.model = model
         self.findings = model.findings
         self.order = 0
+        # Engines that were refused: what stands on them is not judged.
+        self.refused: set[str] = set()
 
     def item(self, item: Item) -> None:
         """Add one item of `fn main()`."""
@@ -105,9 +107,8 @@ class Declarer:
         elif device is not None:
             engine = None
         holder: Device | Engine | None = device or engine
-        if holder is None:
-            message = f"no device or engine `{owner.name.text}` is declared above"
-            self.findings.error("SQ306", message, owner.name, hint="a pool is on one declared before it")
+        if holder is None or (owner.device is not None and engine is None):
+            self._no_owner(owner)
             return self._add(self.model.pools, family, "pool")
         capacity = holder.caps.get(node.name.text)
         if capacity is None:
@@ -121,13 +122,14 @@ class Declarer:
         family = self._add(self.model.pools, family, "pool")
         if engine is not None:
             engine.admits.append(family)
-        if device is not None:
+        if device is not None and capacity is not None:
             device.pools.append(family)
         return family
 
     def _owner_size(self, holder: Device | Engine, capacity: tree.Capacity | None) -> tuple[int, bool]:
         own = (holder.count, holder.indexed) if isinstance(holder, Device) else _stage_size(holder)
-        if capacity is not None and capacity.size is not None:
+        single = isinstance(holder, Engine) and holder.queue is None and not holder.stage.indexed
+        if capacity is not None and capacity.size is not None and single:
             return size_of(capacity)
         return own
 
@@ -136,12 +138,21 @@ class Declarer:
 
     def _engine_on(self, owner: tree.Owner, device: Device | None) -> Engine | None:
         engine = self.model.engines.get(owner.name.text)
-        if engine is None or device is None or engine.device is not device:
-            assert owner.device is not None
-            message = f"no engine `{owner.name.text}` runs on a device `{owner.device.text}` above"
-            self.findings.error("SQ306", message, owner.name, hint="write `pool X on ENGINE.DEVICE`")
-            return None
-        return engine
+        return engine if engine is not None and engine.device is device else None
+
+    def _no_owner(self, owner: tree.Owner) -> None:
+        name = owner.name.text
+        if name in self.refused:
+            return
+        if owner.device is None:
+            message, hint = (
+                f"no device or engine `{name}` is declared above",
+                "a pool is on one declared before it",
+            )
+        else:
+            message = f"no engine `{name}` runs on a device `{owner.device.text}` above"
+            hint = "write `pool X on ENGINE.DEVICE`"
+        self.findings.error("SQ306", message, owner.name, hint=hint)
 
     # Devices and engines
 
@@ -174,6 +185,7 @@ class Declarer:
         if device is None or (queue is not None and node.device.text not in (devices or {})):
             message = f"no device `{node.device.text}` is declared above"
             self.findings.error("SQ306", message, node.device, hint="a device is declared above its engine")
+            self.refused.add(name)
             return None
         count, indexed = size_of(queue if queue is not None else node)
         stage = StageFamily(name, node.name or node, count, indexed)

@@ -159,34 +159,41 @@ class _Members:
         queue.nic = self.declarer.add_stage(stage)
 
     def _entry(self, member: tree.Entry) -> None:
+        if self._fits(member):
+            self.queue.entries.append(Entry(self.queue, member, bound_names(member.body)))
+        else:
+            self.queue.refused.add(member.verb.text)
+
+    def _fits(self, member: tree.Entry) -> bool:
+        """Whether an entry is one its role has."""
         queue, verb = self.queue, member.verb.text
         role = _ROLE_OF.get(verb)
         if role is None:
             message = f"`{verb}` is not an entry of any role"
             verbs = ", ".join(f"`{v}`" for v, _, _ in ROLES.values())
             self.findings.error("SQ786", message, member.verb, hint=f"the entries are {verbs}")
-            return
+            return False
         if role not in queue.roles:
             message = f"`{verb}` is an entry of a {role} queue, and `{queue.name}` does not play that role"
             hint = f"declare `queue {queue.name} : {role}`"
             self.findings.error("SQ786", message, member.verb, hint=hint)
-            return
+            return False
         _, wanted, may_take = ROLES[role]
         if len(member.parameters) != wanted:
             count = f"{wanted} parameter" + ("" if wanted == 1 else "s")
             message = f"`{queue.name}.{verb}` takes {count}, not {len(member.parameters)}"
             self.findings.error("SQ787", message, member.verb, note=f"the role `{role}` says so")
-            return
+            return False
         if member.source is not None and not may_take:
             message = f"`{verb}` takes no `from`"
             self.findings.error(
                 "SQ787", message, member.source, hint="only `decode` reads another queue's KV"
             )
-            return
+            return False
         if queue.entry(verb, member.source is not None) is not None:
             self.findings.error("SQ787", f"queue `{queue.name}` has `{verb}` twice", member.verb)
-            return
-        queue.entries.append(Entry(queue, member, bound_names(member.body)))
+            return False
+        return True
 
 
 def _check_entries(declarer: Declarer, queue: Queue) -> None:
@@ -237,11 +244,15 @@ def declare_relation(declarer: Declarer, node: tree.Relation) -> None:
         else:
             sides.append(queue)
     model.shares.append(node)
+    named = model.queues.get(node.reader.text)
+    if named is not None:
+        named.unrelated = len(sides) < 2
     if len(sides) < 2:
         return
     reader, source = sides
     if reader is source:
         findings.error("SQ792", "a queue reads from another one, not from itself", node.source)
+        reader.unrelated = True
         return
     if reader.pulls is not None:
         note = f"`{reader.name}` reads from `{reader.pulls.source.name}` already"

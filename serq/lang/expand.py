@@ -14,6 +14,7 @@ from serq.lang import tree
 from serq.lang.constants import Constant, number, plural, shown, spelled, whole
 from serq.lang.definitions import Definition, Definitions, bound_names
 from serq.lang.findings import Findings
+from serq.lang.poison import poison
 from serq.lang.rewrite import map_children
 from serq.lang.tree import Expr, Ref, Statement
 
@@ -161,7 +162,7 @@ class Expander:
             message = f"`{ref.name.text}` is used as a pool or stage, and the argument for it is none"
             note = f"in a definition, at {self.findings.where(ref)}"
             self.findings.error("SQ246", message, argument, note=note)
-            return ref
+            return poison(ref)
         return self._selected(map_children(ref, self.expr), argument)
 
     def _selected(self, ref: Ref, argument: Ref) -> Ref:
@@ -200,6 +201,8 @@ class Expander:
             return False
         self._written += definition.size
         if self._written > MAX_WRITTEN:
+            if self._written - definition.size > MAX_WRITTEN:
+                return False
             message = "the definitions write out a program that is too large"
             self.findings.error(
                 "SQ247", message, definition.node.name, hint="`set` a value once and read the name"

@@ -81,7 +81,7 @@ def _body(lowering: Lowering, hold: tree.Hold, bound: dict[str, Expr], context: 
             lowering.findings.error(
                 "SQ658", message, binding, note=note, hint="the body reads `cached` for what was reused"
             )
-            continue
+            bound[name] = number(1.0, binding)
         sets.append(tree.Set(binding.span, scope.attribute(binding.name), bound[name]))
     body = lowering.block(hold.body, context)
     return Block(body.span, (*sets, *body.statements)) if sets else body

@@ -49,7 +49,8 @@ class Linker:
 
     def program(self, settings: Settings) -> pr.Program:
         """The program with its settings."""
-        kernel, e = self.kernel, self.expressions
+        kernel = self.kernel
+        self._place_fields()
         init, turn, session = self._blocks()
         return pr.Program(
             attrs=tuple(self.names.attributes),
@@ -71,10 +72,21 @@ class Linker:
             arrivals=settings.arrivals,
             hidden=tuple(self._hidden()),
             share=_POLICY.get(kernel.share),
-            gauges=tuple(pr.Gauge(name=g.name.text, expr=e.expr(g.value)) for g in kernel.gauges),
+            gauges=tuple(self._gauge(g) for g in kernel.gauges),
             claims=tuple(c for claim in kernel.claims if (c := self._claim(claim)) is not None),
             registers=tuple(self._registers()),
         )
+
+    def _place_fields(self) -> None:
+        """Where the program's own fields are written."""
+        kernel, fields = self.kernel, self.spans.fields
+        if self.model.shares:
+            fields["share"] = self.model.shares[0].span
+        if kernel.hidden:
+            fields["hidden"] = kernel.hidden[0].span
+        for name, node in (("arrival", kernel.arrival), ("trace", kernel.trace)):
+            if node is not None:
+                fields[name] = node.span
 
     # Blocks
 
@@ -114,7 +126,7 @@ class Linker:
                 admit_via=self._admit_via(pool, member),
                 reserve_held=pool.reserve_held,
             )
-            self.spans.add(made, family.node.span)
+            self.spans.add(made, family.place)
             yield made
 
     def _admit_via(self, pool: KernelPool, member: int) -> int | None:
@@ -164,7 +176,7 @@ class Linker:
                 assert own is not None
                 made_kind = own
             made = pr.Stage(name=family.name, index=member if family.indexed else None, kind=made_kind)
-            self.spans.add(made, family.node.span)
+            self.spans.add(made, family.place)
             yield made
 
     def _step(self, step: KernelStep) -> pr.Step:
@@ -198,7 +210,7 @@ class Linker:
     def _registers(self) -> Iterator[pr.Register]:
         for name, (engine, state) in self.model.registers.items():
             made = pr.Register(name=name, stage=engine.stage.base, init=self.kernel.registers[name])
-            self.spans.add(made, state.span)
+            self.spans.add(made, state.name.span)
             yield made
 
     # The workload
@@ -253,7 +265,12 @@ class Linker:
                 yield slot
             seen.add(text)
 
-    # Claims
+    # Gauges and claims
+
+    def _gauge(self, gauge: tree.Gauge) -> pr.Gauge:
+        made = pr.Gauge(name=gauge.name.text, expr=self.expressions.expr(gauge.value))
+        self.spans.add(made, gauge.name.span)
+        return made
 
     def _claim(self, claim: tree.Claim) -> pr.Claim | None:
         e = self.expressions
@@ -270,7 +287,7 @@ class Linker:
             number = stage.base + (int(stage.index.value) if isinstance(stage.index, ex.Num) else 0)
             kind = (pr.EveryIteration if claim.form == "every" else pr.SomeIteration)(stage=number)
         made = pr.Claim(name=claim.name.text, given=given, kind=kind, expr=prop)
-        self.spans.add(made, claim.span)
+        self.spans.add(made, claim.name.span)
         return made
 
 

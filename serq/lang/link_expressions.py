@@ -13,8 +13,8 @@ from serq.lang import tree
 from serq.lang.constants import NotConstant, plural, shown, value_of
 from serq.lang.findings import Findings
 from serq.lang.model import Family, Model
+from serq.lang.poison import POISON
 from serq.lang.rewrite import draws
-from serq.lang.scopes import POISON
 from serq.lang.sourcemap import Spans
 from serq.lang.tree import Expr, Ref
 from serq.lang.vocabulary import (
@@ -56,6 +56,8 @@ class ExpressionLinker:
         self.attributes: dict[str, int] = {}
         self.observes: dict[str, int] = {}
         self.registers = {name: i for i, name in enumerate(model.registers)}
+        # Resources whose absence is reported where a statement names them.
+        self.unknown: set[str] = set()
         self.records: Mapping[str, tuple[str, ...]] = {}
         # By identity: the nodes are kept, so that an identity stays one node's.
         self._done: dict[int, tuple[Expr, ex.Expr]] = {}
@@ -138,7 +140,6 @@ class ExpressionLinker:
         return self._poison()
 
     def _poison(self) -> ex.Expr:
-        self.spans.poisoned = True
         return ex.Num(value=1.0)
 
     def _unknown(self, ref: Ref) -> None:
@@ -263,17 +264,16 @@ class ExpressionLinker:
     def _reference(self, ref: Ref, table: Mapping[str, Family], what: str, code: str) -> ex.CRef | None:
         name = ref.name.text
         if name == POISON:
-            self.spans.poisoned = True
             return None
         family = table.get(name)
         if family is None:
-            self.spans.poisoned = True
             other = self.model.family(name)
             note = None
             if other is not None:
                 note = f"`{name}` is a {'stage' if what == 'pool' else 'pool'}"
             hint = suggestion(name, table) or (f"declare it: `{what} {name} ...`" if other is None else None)
             self.findings.error(code, f"there is no {what} `{name}`", ref, note=note, hint=hint)
+            self.unknown.add(name)
             return None
         index = self._index(ref, family)
         if index is None and family.indexed:
@@ -288,7 +288,6 @@ class ExpressionLinker:
             if family.indexed:
                 message = f"`{family.name}` is a family of {family.count}: say which member"
                 self.findings.error("SQ316", message, ref, hint=f"write `{family.name}[i]`")
-                self.spans.poisoned = True
             return None
         try:
             value = value_of(ref.index)
@@ -301,7 +300,6 @@ class ExpressionLinker:
             members = plural(family.count, "member")
             message = f"`{family.name}[{shown(value)}]` is no member: `{family.name}` has {members}, from 0"
             self.findings.error("SQ318", message, ref.index)
-            self.spans.poisoned = True
             value = 0.0
         folded = ex.Num(value=value)
         self.spans.add(folded, ref.index.span)
@@ -318,6 +316,8 @@ class ExpressionLinker:
         name = ref.name.text
         family = self.model.family(name)
         if name == POISON:
+            return None
+        if family is None and name in self.unknown:
             return None
         if family is None:
             known = [*self.model.pools, *self.model.stages]

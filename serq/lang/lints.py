@@ -204,18 +204,18 @@ def _values(expr: Expr) -> list[Ref]:
 
 def _check_guards(block: Block, findings: Findings) -> None:
     for node in walk(block):
-        if isinstance(node, tree.Branch | tree.While):
-            value = _literal(node.test)
-            if value is not None and value not in (0.0, 1.0):
-                word = "branch" if isinstance(node, tree.Branch) else "while"
-                message = f"`{word} ({shown(value)})` is no test: a guard is 0 or 1"
-                between = 0.0 < value < 1.0
-                hint = (
-                    f"with a probability, write `branch with ({shown(value)})`"
-                    if between
-                    else "write a comparison"
-                )
-                findings.error("SQ674", message, node.test, hint=hint)
+        if not isinstance(node, tree.Branch):
+            continue
+        value = _literal(node.test)
+        if value is not None and value not in (0.0, 1.0):
+            message = f"`branch ({shown(value)})` is no test: a guard is 0 or 1"
+            between = 0.0 < value < 1.0
+            hint = (
+                f"with a probability, write `branch with ({shown(value)})`"
+                if between
+                else "write a comparison"
+            )
+            findings.error("SQ674", message, node.test, hint=hint)
 
 
 def _literal(test: Expr) -> float | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from serq.diagnostics import Span
 from serq.lang import tree
 from serq.lang.findings import Findings
 from serq.lang.tree import Expr, Name
@@ -26,6 +27,12 @@ class Family:
     indexed: bool = False
     base: int = 0
     order: int = 0
+
+    @property
+    def place(self) -> Span:
+        """Where its name is written, or what it was written as when it has none of its own."""
+        name = getattr(self.node, "name", None)
+        return name.span if isinstance(name, Name) else self.node.span
 
     def at(self, ref: tree.Node, index: Expr | None) -> tree.Ref:
         """A reference to the family under its own name."""
@@ -131,6 +138,9 @@ class Queue:
     latency: Latency | None = None
     entries: list[Entry] = field(default_factory=list)
     pulls: Relation | None = None
+    # Verbs whose entries were refused, and whether a relation was: what depends on them is not judged.
+    refused: set[str] = field(default_factory=set)
+    unrelated: bool = False
     leased: PoolFamily | None = None
 
     @property

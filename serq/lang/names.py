@@ -197,8 +197,6 @@ class _Checker:
         if {item.kind, other.kind} == {_CONSTANT, _ATTRIBUTE}:
             message = f"`{text}` is both a constant and an attribute the program sets"
             self.findings.error("SQ314", message, item.name, note=note, hint="rename one of them")
-        elif item.kind == other.kind:
-            self.findings.error("SQ310", f"`{text}` is declared twice", item.name, note=note)
         else:
             message = f"`{text}` names {item.kind} here and {other.kind} elsewhere"
             self.findings.error("SQ311", message, item.name, note=note, hint="rename one of them")
@@ -239,6 +237,4 @@ def _collide(item: Declared, other: Declared) -> bool:
         return not (item.local or other.local)
     if _REGISTER in kinds:
         return not kinds & (_UNCHECKED - {_REGISTER})
-    if item.kind == other.kind:
-        return item.kind in ("a gauge", "a claim")
-    return True
+    return item.kind != other.kind

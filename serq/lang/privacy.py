@@ -108,6 +108,8 @@ def _request_room(engine: Engine, hidden: Known, outside: Known, model: Model) -
     own: dict[str, Family] = {p.name: p for p in engine.pools()}
     taking = taking_of(engine)
     taken = frozenset(t.pool.name.text for t in taking.takes) if taking is not None else frozenset()
+    if taken - own.keys():
+        taken |= own.keys()  # the taking is refused: what it means is not known
     own[engine.name] = engine.stage
     assert engine.request is not None
     return Room(
@@ -395,7 +397,8 @@ class _Checker:
             return
         if name in room.parameters or name == "inf" or name in _SEEN - room.locals:
             return
-        if name == "self" and room.has_self and name not in room.parameters:
+        if name == "self":
+            self._self(ref)
             return
         if name in room.locals:
             self._local(ref)
@@ -412,6 +415,12 @@ class _Checker:
             self.findings.error("SQ772", message, ref, hint=hint)
         else:
             self._unknown(ref)
+
+    def _self(self, ref: Ref) -> None:
+        if not self.room.has_self:
+            message = f"`self` in {self.room.what}, which is not a family"
+            hint = "`self` is the index of the member the call names"
+            self.findings.error("SQ794", message, ref, hint=hint)
 
     def _local(self, ref: Ref) -> None:
         name = ref.name.text

@@ -29,9 +29,11 @@ def admits(schedule: tree.Schedule | None) -> Iterator[tree.Admit]:
 def request_hold(engine: Engine, request: tree.Request) -> tuple[Statement, ...]:
     """The statements before the hold, then the hold; without a `taking` the statements alone."""
     taking = taking_of(engine)
-    if taking is None:
+    if taking is None or not engine.pools():
         return (*request.before, *request.body)
-    pools = tuple(take.pool for take in taking.takes)
+    own = {pool.name for pool in engine.pools()}
+    written = [take for take in taking.takes if take.pool.name.text in own]
+    pools = tuple(take.pool for take in written)
     takes = tuple(
         tree.Take(
             take.span,
@@ -39,7 +41,7 @@ def request_hold(engine: Engine, request: tree.Request) -> tuple[Statement, ...]
             _cost((take.pool,), take.units),
             take.reserve and _cost((take.pool,), take.reserve),
         )
-        for take in taking.takes
+        for take in written
     )
     hold = tree.Hold(
         request.span,

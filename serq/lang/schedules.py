@@ -39,6 +39,8 @@ class ScheduleLowering:
     def order(self) -> Served:
         """The order residents are served in and the iteration body, if the schedule has one."""
         statements = self.schedule.statements
+        if not statements:
+            return (), None  # reported with the shape of the program
         shape = tuple(type(s) for s in statements)
         if shape == (tree.Advance, tree.Admit) and self._is_default(statements[0], statements[1]):
             return self._default(statements[0], statements[1])

@@ -14,6 +14,7 @@ from dataclasses import replace
 from serq.lang import tree
 from serq.lang.constants import Constant, spelled
 from serq.lang.model import Entry, Family, Model, Queue
+from serq.lang.poison import poison
 from serq.lang.rewrite import map_children
 from serq.lang.tree import Expr, Name, Ref
 from serq.lang.vocabulary import ENGINE_LISTS
@@ -157,8 +158,9 @@ class EntryScope(Scope):
         family = self.own.get(name)
         if family is not None:
             return family.at(ref, self.index)
-        if self.source is not None and name == self.source[0].name and self.source[0].leased is not None:
-            return self.source[0].leased.at(ref, self.source[1])
+        if self.source is not None and name == self.source[0].name:
+            leased = self.source[0].leased
+            return poison(ref) if leased is None else leased.at(ref, self.source[1])
         return None
 
     def family(self, ref: Ref) -> Ref:
@@ -189,11 +191,3 @@ class RequestScope(Scope):
             if name in self.arguments:
                 return self.arguments[name]
         return super().value(ref)
-
-
-def poison(at: tree.Node) -> Ref:
-    """A reference whose mistake has been reported: no later pass judges it."""
-    return Ref(at.span, Name(at.span, POISON))
-
-
-POISON = "\0"

@@ -80,10 +80,7 @@ class Serving:
         if relation is not None:
             runs = self._read(statement, relation, work, context)
         elif self._needs_relation(statement, context):
-            queue = context.entry.queue.name if context.entry is not None else ""
-            message = f"this `transfer` names no NIC, and no relation says from whom `{queue}` reads"
-            hint = f"declare `{queue} pull SOURCE share maxmin;`, or write `transfer on ...`"
-            self.findings.error("SQ793", message, statement, hint=hint)
+            self._unrelated(statement, context)
             return ()
         else:
             stages = self._stages(statement, ("link", "transfer"), context)
@@ -91,6 +88,14 @@ class Serving:
         if not runs:
             return ()
         return runs + self.arrival(statement, statement.target, statement.amount, statement.source, context)
+
+    def _unrelated(self, statement: tree.Transfer, context: Context) -> None:
+        if context.entry is None or context.entry.queue.unrelated:
+            return
+        queue = context.entry.queue.name
+        message = f"this `transfer` names no NIC, and no relation says from whom `{queue}` reads"
+        hint = f"declare `{queue} pull SOURCE share maxmin;`, or write `transfer on ...`"
+        self.findings.error("SQ793", message, statement, hint=hint)
 
     def arrival(self, at: tree.Node, target: Ref, amount: Expr, source: Ref, context: Context) -> Statements:
         """`load` of the destination and `release` of the source."""
@@ -113,6 +118,9 @@ class Serving:
         """One read over the source's NIC and the reader's, after the poster's wait."""
         scope = context.scope
         wanted = relation.source.name
+        declared = context.entry.node.source if context.entry is not None else None
+        if declared is not None and declared.text != wanted:
+            return ()  # reported where the entry names its source
         if statement.source.name.text != wanted or not isinstance(scope, EntryScope) or scope.source is None:
             message = f"this read takes from `{statement.source.name.text}`: it takes from the entry's source"
             self.findings.error("SQ793", message, statement.source, hint=f"write `from {wanted}`")

@@ -18,11 +18,11 @@ from serq.lang.findings import FileSpan
 
 @dataclass
 class Spans:
-    """The spans of IR nodes by identity, and whether an unknown name stands for something in them."""
+    """The spans of IR nodes by identity, and those of a program's own fields by name."""
 
     by_id: dict[int, Span] = field(default_factory=dict)
+    fields: dict[str, Span] = field(default_factory=dict)
     kept: list[Node] = field(default_factory=list)
-    poisoned: bool = False
 
     def add(self, node: Node, span: Span) -> None:
         """Remember where a node was written."""
@@ -40,7 +40,7 @@ class SourceMap:
 
     def place(self, path: IrPath) -> Place:
         """The place of the innermost node on a path that was written in the text; the path alone if none was."""
-        found: Span | None = None
+        found = self.spans.fields.get(str(path[0])) if path else None
         node: object = self.program
         for step in path:
             node = _child(node, step)
@@ -76,7 +76,7 @@ _TAGGED: dict[tuple[type, str], str] = {
     (ex.PoolArg, "Pool"): "ref",
     (ex.StageArg, "Stage"): "ref",
 }
-_TAGS = frozenset({"By", "Expr", "Step"})
+_TAGS = frozenset({"By", "Expr", "Step", "Branch", "Set"})
 
 
 def _parts(node: object) -> Iterator[object]:

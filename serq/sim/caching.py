@@ -18,17 +18,22 @@ if TYPE_CHECKING:
     from serq.sim.pools import PoolState
 
 NO_SLOT = -1
+NOBODY = -(2**62)
 EvictKeys = Callable[["Entry | Session", Context], tuple[int, ...]]
 
 
 class Entry:
-    """A cached prefix. Its key is the session's serial, or a negative number when it is dead."""
+    """A cached prefix. Its key is its owner's serial, or a negative number when it is dead.
 
-    __slots__ = ("attrs", "key", "last", "number", "serial", "size", "slot", "stream")
+    Eviction keys read an entry whose owner has ended in place of a session; `serial` is then nobody's.
+    """
 
-    def __init__(self, key: int, serial: int, size: float, slot: int) -> None:
+    __slots__ = ("attrs", "key", "last", "number", "owner", "serial", "size", "slot", "stream")
+
+    def __init__(self, key: int, owner: int, size: float, slot: int) -> None:
         self.key = key
-        self.serial = serial
+        self.owner = owner
+        self.serial = NOBODY
         self.size = size
         self.slot = slot
         self.last = 0.0
@@ -129,7 +134,7 @@ class PrefixCache:
         slot = entry.slot
         if own > 0.0:
             reserved, slot = entry.slot, self._take_slot()
-        dead = Entry(self.m.next_dead_key(), entry.serial, entry.size - own, slot)
+        dead = Entry(self.m.next_dead_key(), entry.owner, entry.size - own, slot)
         dead.last, dead.number = entry.last, entry.number
         dead.attrs = list(s.attrs) if self.copies_attrs else []
         self.entries[dead.key] = dead
@@ -204,7 +209,7 @@ class PrefixCache:
         c.Size = size
         c.Last = entry.last
         c.Age = self.m.now - entry.last
-        live = self.m.live_sessions.get(entry.serial) if entry.key >= 0 else None
+        live = self.m.live_sessions.get(entry.owner) if entry.key >= 0 else None
         c.Queued = 1.0 if live is not None and live.status == QUEUED else 0.0
         return entry if live is None else live
 
@@ -238,7 +243,7 @@ class PrefixCache:
         """Units of an entry arrive from another pool."""
         entry = self.entries.get(source.key)
         if entry is None:
-            entry = Entry(source.key, source.serial, 0.0, self._take_slot())
+            entry = Entry(source.key, source.owner, 0.0, self._take_slot())
             entry.attrs = source.attrs
             self.entries[entry.key] = entry
         entry.size += units

@@ -176,8 +176,8 @@ class Codegen:
     def key_list(self, keys: tuple[Expr, ...], moment: Moment, stream: str | None = None) -> str:
         """Define a function of a list of keys under the total order of doubles."""
         writer = Writer(self, moment, stream)
-        values = ", ".join(f"order_key({writer.value(k, 0)})" for k in keys)
-        return self._define(f"return ({values},)", moment)
+        values = "".join(f"order_key({writer.value(k, 0)}), " for k in keys)
+        return self._define(f"return ({values})", moment)
 
     def lines(self, body: list[str], moment: Moment, paths: Sequence[IrPath] = ()) -> str:
         """Define a function of several one-line statements; `paths` say where each comes from."""

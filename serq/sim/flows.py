@@ -41,11 +41,11 @@ class SharedState(StageState):
         self.m.flows.leave(job)
 
     def utilization(self) -> float:
-        """The capacity its flows carry: the sum of rate over capacity, in job order."""
+        """The capacity its flows carry: the sum of their rates, in job order, over the capacity."""
         total = -0.0
         for number in sorted(self.flows):
-            total += self.flows[number].rate / self.capacity
-        return total
+            total += self.flows[number].rate
+        return total / self.capacity
 
     def work_left(self) -> float:
         dt = self.m.now - self.m.flows.last

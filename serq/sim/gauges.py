@@ -49,9 +49,10 @@ class _Windows:
             finish = self.end
         if not finish > begin:
             return
-        if value < self.least:
+        # Of equals the later counts: zeros differ in sign.
+        if value <= self.least:
             self.least = value
-        if value > self.greatest:
+        if value >= self.greatest:
             self.greatest = value
         self.total += value * (finish - begin)
         edges = self.edges
@@ -89,7 +90,8 @@ class GaugeState:
         since = self._since
         if since is not None:
             before = self._value
-            if value == before and (value != 0.0 or order_key(value) == order_key(before)):
+            same = value == before and (value != 0.0 or order_key(value) == order_key(before))
+            if same or (value != value and before != before):
                 return
             if self._windows is not None:
                 self._windows.add(before, since, now)

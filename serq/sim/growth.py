@@ -71,11 +71,12 @@ class Growth:
 
     def candidates(self, pool: PoolState) -> list[Session]:
         """Who may be preempted for a pool, in the order of their `admission`."""
+        holding = [s for s in dict.fromkeys(pool.holders) if any(h.member(pool) for h in s.holds)]
         engine = pool.memory_of
-        if engine is not None:
-            found = [s for s in pool.holder_counts if s.status == AT_STAGE and engine.serves(s)]
-            return sorted(found, key=lambda s: s.admission)
-        return [s for s in dict.fromkeys(pool.holders) if any(h.member(pool) for h in s.holds)]
+        if engine is None:
+            return holding
+        found = [s for s in holding if s.status == AT_STAGE and engine.serves(s)]
+        return sorted(found, key=lambda s: s.admission)
 
     def victim(self, pool: PoolState) -> Session | None:
         """The candidate with the least keys, the last among equals; None when the pool does not preempt."""

@@ -28,13 +28,13 @@ def div(a: float, b: float) -> float:
 
 
 def fmin(a: float, b: float) -> float:
-    """The lesser; a NaN is ignored."""
-    return a if a <= b or b != b else b
+    """The lesser, the second of equals; a NaN is ignored."""
+    return a if a < b or b != b else b
 
 
 def fmax(a: float, b: float) -> float:
-    """The greater; a NaN is ignored."""
-    return a if a >= b or b != b else b
+    """The greater, the second of equals; a NaN is ignored."""
+    return a if a > b or b != b else b
 
 
 def floor(x: float) -> float:

@@ -40,7 +40,7 @@ def cached_is_entered(m: Machine) -> Iterator[str]:
         if abs(pool.cached - total) > _SLACK * max(1.0, total):
             yield f"{pool.spec.label}: {pool.cached:g} units cached, entries have {total:g}"
         yield from (
-            f"{pool.spec.label}: the entry of session {e.serial} has {e.size:g} units"
+            f"{pool.spec.label}: the entry of session {e.owner} has {e.size:g} units"
             for e in entries
             if not e.size > 0.0
         )

@@ -55,7 +55,7 @@ class TraceWriter(TraceHook):
     def eviction(self, m: Machine, pool: PoolState, entry: Entry, units: float) -> None:
         dead = entry.key < 0
         self._write(
-            m, "eviction", pool=pool.spec.label, session=entry.serial, units=_finite(units), dead=dead
+            m, "eviction", pool=pool.spec.label, session=entry.owner, units=_finite(units), dead=dead
         )
 
     def preemption(

@@ -120,3 +120,46 @@ def _references(value: Any) -> Iterator[tuple[str, Data]]:
             case "pools" if inner and isinstance(inner[0], list):
                 yield from ((_POOL, part[0]) for part in inner)
         yield from _references(inner)
+
+
+def drop_name(data: Data, kind: str, index: int) -> Data | None:
+    """Without an attribute or an observation, the later ones moved down; None when something refers to it."""
+    result = copy.deepcopy(data)
+    for name in (kind, "attr_types") if kind == "attrs" else (kind,):
+        del result[name][index]
+    for holder, key in list(_slots(result) if kind == "attrs" else _observations(result["blocks"], result)):
+        if holder[key] == index:
+            return None
+        holder[key] -= holder[key] > index
+    return result
+
+
+def _slots(data: Data) -> Iterator[tuple[Any, Any]]:
+    """Every place an attribute's slot is written, as container and key."""
+    yield from ((data["hidden"], i) for i in range(len(data["hidden"])))
+    arrival = data["arrival"]
+    for session in arrival.get("Sessions", ()) if isinstance(arrival, dict) else ():
+        for values in (session["attrs"], *(session.get("turns") or ())):
+            yield from ((pair, 0) for pair in values)
+    yield from _tagged(data, "Attr")
+    for holder, key in _tagged(data["blocks"], "Set"):
+        yield holder[key], 0
+    for holder, key in _tagged(data["blocks"], "Choose"):
+        yield holder[key], "var"
+
+
+def _observations(blocks: Any, data: Data) -> Iterator[tuple[Any, Any]]:
+    """Every place an observation is named."""
+    yield from ((holder[key], 0) for holder, key in _tagged(blocks, "Observe"))
+    yield from ((holder[key], 1) for holder, key in _tagged(data, "Agg"))
+
+
+def _tagged(value: Any, tag: str) -> Iterator[tuple[Data, str]]:
+    """Every object with one key, this one."""
+    if isinstance(value, dict):
+        if len(value) == 1 and tag in value:
+            yield value, tag
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _tagged(inner, tag)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from tests.generators.renumber import compact_blocks, drop_family, families
+from tests.generators.renumber import compact_blocks, drop_family, drop_name, families
 
 Data = dict[str, Any]
 Path = tuple[Any, ...]
@@ -20,6 +20,7 @@ Pass = Callable[[Data], Iterator[Candidate]]
 _EXPRESSIONS = frozenset(
     ["Num", "Attr", "Ctx", "Sample", "Reg", "Call", "Unary", "Binary", "Cond", "Agg", "Cost"]
 )
+_BUILT_IN = 9
 _BODIES = {"Hold": ("body",), "Loop": (), "While": (1,), "Branch": (1, 2), "Fork": ()}
 
 
@@ -285,6 +286,14 @@ def _resources(data: Data) -> Iterator[Candidate]:
             yield partial(drop_family, data, kind, base, count)
 
 
+def _names(data: Data) -> Iterator[Candidate]:
+    """Without attributes and observations nothing refers to."""
+    for slot in reversed(range(_BUILT_IN, len(data["attrs"]))):
+        yield partial(drop_name, data, "attrs", slot)
+    for index in reversed(range(len(data["observes"]))):
+        yield partial(drop_name, data, "observes", index)
+
+
 _PASSES: tuple[Pass, ...] = (
     _settings,
     _arrivals,
@@ -294,6 +303,7 @@ _PASSES: tuple[Pass, ...] = (
     _policies,
     _lists,
     _resources,
+    _names,
     _expressions,
     _numbers,
 )

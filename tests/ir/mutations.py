@@ -12,7 +12,9 @@ from serq.ir import tables
 
 Json = Any
 
-_EXPRESSIONS = frozenset("Num Attr Ctx Sample Reg Call Unary Binary Cond Agg Cost".split())
+_EXPRESSIONS = frozenset(
+    ["Num", "Attr", "Ctx", "Sample", "Reg", "Call", "Unary", "Binary", "Cond", "Agg", "Cost"]
+)
 _POOL_QUERIES = tuple(f.ir for f in tables.FUNCTIONS if f.params == (tables.Param.POOL,))
 _STAGE_QUERIES = tuple(
     f.ir for f in tables.FUNCTIONS if f.params in ((tables.Param.STAGE,), (tables.Param.ENGINE,))

@@ -11,9 +11,14 @@ import pytest
 
 import serq.ir.validate
 from serq.diagnostics import Code, SerqError, all_codes
+from serq.ir import expressions as ex
+from serq.ir import statements as st
 from serq.ir.decode import loads
+from serq.ir.program import Program
 from serq.ir.validate import check as check_program
 from serq.ir.validate import validate
+from serq.lang.compile import compile_text
+from serq.lang.settings import Settings
 from tests.conformance import cases
 from tests.ir import (
     test_validate_engines,
@@ -22,7 +27,7 @@ from tests.ir import (
     test_validate_structure,
     test_validate_types,
 )
-from tests.ir.builders import MEMORY, Case, Doc, Json, K, assign, attr, binary, branch, hold, num, ref, run
+from tests.ir.builders import MEMORY, Case, Doc, K, assign, attr, binary, branch, hold, num, ref, run
 
 BAND = re.compile(r"SQ(02\d|4[0-4]\d|5[0-4]\d|6[0-4]\d|7[0-4]\d)")
 CODES = [code for code in all_codes() if BAND.fullmatch(code.code)]
@@ -58,6 +63,20 @@ def test_codes_are_documented(code: Code) -> None:
     assert bool(code.bad) == bool(code.good)
 
 
+def _compiled(text: str) -> list[str]:
+    try:
+        compile_text(text, settings=Settings(horizon=10))
+    except SerqError as error:
+        return [d.code for d in error.diagnostics]
+    return []
+
+
+@pytest.mark.parametrize("code", [c for c in CODES if c.bad], ids=lambda c: c.code)
+def test_examples_show_their_code(code: Code) -> None:
+    assert _compiled(code.bad) == [code.code]
+    assert _compiled(code.good) == []
+
+
 def test_check_raises_everything_at_once() -> None:
     check_program(Doc().program())
     bad = Doc().put(("horizon",), 0).put(("share",), "MaxMin").program()
@@ -69,28 +88,46 @@ def test_check_raises_everything_at_once() -> None:
 DEPTH = 4_000
 
 
-def _left(depth: int, leaf: Json) -> Json:
+def _left(leaf: ex.Expr) -> ex.Expr:
     e = leaf
-    for _ in range(depth):
-        e = binary("Add", e, num(1))
+    for _ in range(DEPTH):
+        e = ex.Binary(op="Add", left=e, right=ex.Num(value=1.0))
     return e
 
 
-def _timed(doc: Doc) -> list[str]:
-    program = doc.program()
+def _timed(program: Program) -> list[str]:
     start = time.monotonic()
     codes = [d.code for d in validate(program)]
     assert time.monotonic() - start < 5
     return codes
 
 
+def _saying(*statements: st.Stmt) -> Program:
+    """The base program with statements of the server's before the session's end."""
+    base = Doc().program()
+    init, turn, (*session, end), *rest = base.blocks
+    sides = list(base.sides)
+    sides[2] = (*sides[2][:-1], *("Server" for _ in statements), sides[2][-1])
+    blocks = (init, turn, (*session, *statements, end), *rest)
+    return base.model_copy(update={"blocks": blocks, "sides": tuple(sides)})
+
+
 def test_deep_expressions_are_judged() -> None:
-    assert _timed(Doc().server(assign(K, _left(DEPTH, attr(K))))) == []
-    assert _timed(Doc().server(assign(K, _left(DEPTH, {"Ctx": "Size"})))) == ["SQ401"]
-    index = ref(1, 2, _left(DEPTH, attr(K)))
-    doc = Doc()
-    doc.server(hold(doc.block({"Release": index}, {"Release": ref(1, 2, _left(DEPTH, num(0)))}), index))
-    assert _timed(doc) == ["SQ603", "SQ027"]
+    assert _timed(_saying(st.Set(slot=K, value=_left(ex.Attr(slot=K))))) == []
+    assert _timed(_saying(st.Set(slot=K, value=_left(ex.Ctx(var="Size"))))) == ["SQ401"]
+
+
+def test_deep_indices_are_compared() -> None:
+    part = [ex.CRef(base=1, count=2, index=_left(leaf)) for leaf in (ex.Attr(slot=K), ex.Attr(slot=K))]
+    amount = ex.Cost(target=ex.PoolTarget(base=1, count=2), arg=ex.Num(value=1.0))
+    hold = st.Hold(
+        pools=(st.HoldPool(pool=part[0], units=amount),),
+        body=3,
+        lease=st.Lease(pool=part[0], duration=_left(ex.Num(value=0.0))),
+    )
+    other = ex.CRef(base=1, count=2, index=_left(ex.Num(value=0.0)))
+    assert _timed(_saying(hold, st.Release(pool=part[1]))) == []
+    assert _timed(_saying(hold, st.Release(pool=other))) == ["SQ603", "SQ027"]
 
 
 def test_deep_blocks_are_judged() -> None:
@@ -100,10 +137,10 @@ def test_deep_blocks_are_judged() -> None:
         wrapped = (hold(body, ref(MEMORY)), {"Loop": body}, branch(body, doc.block()))[i % 3]
         body = doc.block(wrapped)
     doc.server({"Loop": body})
-    assert set(_timed(doc)) == {"SQ609"}
+    assert set(_timed(doc.program())) == {"SQ609"}
 
 
 def test_long_programs_are_judged() -> None:
     doc = Doc()
     doc.server(*(assign(K, binary("Add", attr(K), num(i))) for i in range(5_000)))
-    assert _timed(doc) == []
+    assert _timed(doc.program()) == []

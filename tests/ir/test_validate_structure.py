@@ -133,7 +133,7 @@ INDICES = [
         server({"Choose": {"var": 99, "count": num(1), "key": [num(1)]}}),
         server(),
     ),
-    Case("SQ023", (*S, "Drop"), server({"Drop": ref(9)}), server({"Drop": ref(MEMORY)}), "pools 9 to 9"),
+    Case("SQ023", (*S, "Drop"), server({"Drop": ref(9)}), server({"Drop": ref(MEMORY)}), "no pool 9"),
     Case("SQ023", (*S, "Drop"), server({"Drop": ref(0, 0)}), server({"Drop": ref(0, 2)})),
     Case(
         "SQ023",

@@ -455,7 +455,7 @@ def test_names_carry_their_own_spans() -> None:
     assert pool.name.span == Span(2, 3, 2, 5)
     assert pool.span == Span(1, 13, 2, 12)
     assert pool.size is not None
-    assert pool.size.span == Span(2, 6, 2, 7)
+    assert pool.size.span == Span(2, 5, 2, 8)
 
 
 def test_the_span_of_an_expression_takes_its_parentheses_in() -> None:

@@ -57,7 +57,7 @@ def _main(text: str) -> str:
         ("SQ213", _main('let a = «args.number("x", 1)» + 1;')),
         ("SQ213", _main(WORKLOAD + 'server { observe x = «args.number("q", 1)»; }')),
         ("SQ214", _main("engine E on d { «schedule { let t = 3; }» }")),
-        ("SQ215", _main("pool x[«2»] on d { }")),
+        ("SQ215", _main("pool x«[2]» on d { }")),
         ("SQ215", _main("pool x on E.d { «cap 3;» }")),
         ("SQ217", _main("engine on «gpu» { }")),
         ("SQ216", "run { horizon 3; } let a = 1;"),

@@ -26,7 +26,12 @@ def test_each_recorded_version_has_its_facts() -> None:
     for version in recorded:
         found = facts(version)
         assert found["vllm"] == version
-        assert not [n for part in ("parameters", "settings", "bodies") for n, f in found[part].items() if "missing" in f]
+        assert not [
+            n
+            for part in ("parameters", "settings", "bodies")
+            for n, f in found[part].items()
+            if "missing" in f
+        ]
 
 
 @pytest.mark.parametrize("version", ["0.30.0", "0.31.0", "0.33.0"])

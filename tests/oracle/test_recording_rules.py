@@ -122,7 +122,9 @@ def test_an_unknown_key_close_to_a_known_one_is_guessed() -> None:
     assert finding.hint == "did you mean `budget`?"
 
 
-@pytest.mark.parametrize(("prompt", "out", "fits"), [(70, 11, True), (70, 12, False), (80, 1, True), (81, 1, False)])
+@pytest.mark.parametrize(
+    ("prompt", "out", "fits"), [(70, 11, True), (70, 12, False), (80, 1, True), (81, 1, False)]
+)
 def test_a_request_that_never_fits_is_a_warning(prompt: int, out: int, fits: bool) -> None:
     """The last token is never computed: prompt and answer less one must fit into 10 blocks of 8."""
     data = {**GOOD, "num_blocks": 11, "requests": [{"prompt": prompt, "out": out}]}

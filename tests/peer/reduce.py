@@ -1,7 +1,7 @@
 """Reduce a program two interpreters disagree on: `python -m tests.peer.reduce SEED [FAMILY]` prints it.
 
-Every candidate runs in a process of its own, which has a second and bounded memory: a smaller
-program may have sessions that take no time and never end.
+Every candidate runs in a process of its own, which has two seconds of computing and bounded memory:
+a smaller program may have sessions that take no time and never end.
 """
 
 from __future__ import annotations
@@ -10,20 +10,16 @@ import json
 import os
 import re
 import resource
-import signal
 import sys
-from contextlib import suppress
 
-from serq.diagnostics import SerqError
 from serq.ir.decode import from_data
 from serq.ir.encode import dumps, program_data
 from serq.ir.program import Program
 from tests.generators.ir import random_program
 from tests.generators.shrink import Data, shrink
-from tests.peer.compare import Disagreement, PeerRefuses, disagreement, ours, peer
+from tests.peer.compare import Disagreement, disagreement, ours, peer
 
-
-_SECONDS = 1
+_SECONDS = 2
 _MEMORY = 2 << 30
 
 
@@ -63,12 +59,13 @@ def _apart(data: Data) -> str:
     child = os.fork()
     if child == 0:
         os.close(reader)
-        signal.alarm(_SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        with suppress(PeerRefuses, SerqError, ValueError, MemoryError):
+        try:
             os.write(writer, (finding(from_data(data)) or "").encode()[:4000])
-        os._exit(0)
+        finally:
+            os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as stream:
         found = stream.read().decode()

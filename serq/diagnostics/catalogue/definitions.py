@@ -5,7 +5,7 @@ from serq.diagnostics.codes import Code, register
 
 _ARGS = 'use "std/args";\n'
 _TWICE = "def twice(x) { 2 * x }\n"
-_CHORE = "def chore(x) { run desk (cost(desk, x)); set last = x; }\n"
+_CHORE = "def chore(x) { run desk (cost(desk, x)); set done = x; }\n"
 
 register(
     Code(
@@ -115,7 +115,7 @@ register(
         "an argument reads a name the definition assigns",
         "Written out, the argument would read the definition's own value of that name.",
         "Copy the value to another name and pass that.",
-        program(before=_CHORE, server="set last = 1; chore(last);"),
+        program(before=_CHORE, server="set done = 1; chore(done);"),
         program(before=_CHORE, server="set first = 1; chore(first);"),
     ),
     Code(

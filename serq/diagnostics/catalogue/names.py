@@ -180,8 +180,8 @@ register(
         "not a constant",
         "A `let`, a `cap`, a count and the like are known before the program runs.",
         "Use numbers, `inf`, arithmetic and the constants declared above.",
-        program("pool kv { cap size; }"),
-        program("let size = 4;\npool kv { cap size; }"),
+        program("pool kv { cap units; }"),
+        program("let units = 4;\npool kv { cap units; }"),
     ),
     Code(
         "SQ322",

@@ -6,7 +6,8 @@ register(
     Code(
         "SQ920",
         "a scenario's value of the wrong kind",
-        "A scenario is one JSON object with numbers, flags and a list of requests; this value is not what its key takes.",
+        "A scenario is one JSON object with numbers, flags and a list of requests; this value is not what "
+        "its key takes.",
         "Write the kind of value named in the message.",
     ),
     Code(
@@ -125,5 +126,12 @@ register(
         "two scenarios of one name",
         "A trace is named after its scenario's file; two files of one name would write the same trace.",
         "Rename one of the two files.",
+    ),
+    Code(
+        "SQ939",
+        "a serving order the real scheduler does not have",
+        "vLLM serves running requests in the order of their admission and has no setting for another; a scenario "
+        "with another order is for programs, and nothing real can be recorded for it.",
+        "Record it without `serve`, or compare it with programs alone.",
     ),
 )

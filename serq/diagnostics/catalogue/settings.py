@@ -39,8 +39,6 @@ register(
         "an index that names nothing",
         "Attributes, pools, stages, observations, registers and blocks are named by their index in the program.",
         "Name one that exists, or declare it.",
-        _server("set held = used(memory); " + _RUN),
-        _server("set held = used(memory); " + _RUN, "pool memory { cap 9; } stage desk : fifo;"),
     ),
     Code(
         "SQ024",
@@ -53,24 +51,18 @@ register(
         "`init` or `turn` does more than set and observe",
         "These blocks draw what a session brings; they take no time and hold nothing.",
         "Move the statement into the session or the server.",
-        _server(_RUN).replace("Size job = 3;", "Size job = 3; run desk (cost(desk, 1));"),
-        _server("run desk (cost(desk, 1)); " + _RUN),
     ),
     Code(
         "SQ026",
         "wrong arguments",
         "A function or distribution takes its own number of arguments, each a number, a pool or a stage.",
         "Give the arguments the hint lists.",
-        _server("run desk (cost(desk, min(job)));"),
-        _server("run desk (cost(desk, min(job, 2)));"),
     ),
     Code(
         "SQ027",
         "an index that is no member",
         "A member of an array of n is a whole number from 0 to n - 1.",
         "Use a number in range.",
-        _server("run desk[2] (cost(desk, job));", "stage desk[2] : fifo;"),
-        _server("run desk[1] (cost(desk, job));", "stage desk[2] : fifo;"),
     ),
     Code(
         "SQ028",
@@ -85,7 +77,5 @@ register(
         "a declaration that serves nobody",
         "Blocks of no units and a stage of no servers would leave every request waiting.",
         "Give a block above 0 and at least one server.",
-        _server(_RUN, "stage desk : fifo(0);"),
-        _server(_RUN, "stage desk : fifo(1);"),
     ),
 )

@@ -39,8 +39,6 @@ register(
         "the workload sets a value of the server's",
         "What `init`, `turn` and the session set are sizes; the server's bookkeeping is its own.",
         "Give the attribute type Size, or let the server set it.",
-        _server("set seen = 1; " + _RUN, "arrive batch(2); init { set seen = 0; } turn { Size job = 3; }"),
-        _server("set seen = 1; " + _RUN),
     ),
     Code(
         "SQ504",
@@ -120,8 +118,6 @@ register(
         "a turn in the server",
         "A turn is the client's request; the server answers it and takes none.",
         "Put `turn;` into the workload's session.",
-        _server("turn; " + _RUN),
-        _server(_RUN, "arrive batch(2); turn { Size job = 3; } session { turn; turn; }"),
     ),
     Code(
         "SQ514",
@@ -140,8 +136,6 @@ register(
         "an attribute that cannot be hidden so",
         "`hidden` keeps what the workload knows from the scheduler: not what the scheduler sets, and each name once.",
         "Name attributes of the workload, each once.",
-        _server(_RUN, "arrive batch(2); turn { Size job = 3; } hidden cached;"),
-        _server(_RUN, "arrive batch(2); turn { Size job = 3; } hidden job;"),
     ),
     Code(
         "SQ517",

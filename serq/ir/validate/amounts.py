@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
+from serq.ir import program as pr
 from serq.ir import statements as st
 from serq.ir.validate.constants import constant, round_up
 from serq.ir.validate.facts import Facts, Located
@@ -52,16 +53,19 @@ def _demand(facts: Facts, located: Located, i: int, part: st.HoldPool) -> None:
         if need is None or not need >= 0 or not pools:
             continue
         if all(round_up(need, pool.block) > pool.cap for pool in pools):
-            _too_much(facts, located.at("pools", i, column), part, need, max(pool.cap for pool in pools))
+            widest = max(pools, key=lambda pool: pool.cap)
+            _too_much(facts, located.at("pools", i, column), part, need, widest)
 
 
-def _too_much(facts: Facts, path: IrPath, part: st.HoldPool, need: float, cap: float) -> None:
-    name = facts.names.pools(part.pool)
+def _too_much(facts: Facts, path: IrPath, part: st.HoldPool, need: float, pool: pr.Pool) -> None:
+    rounded = round_up(need, pool.block)
+    blocks = "" if rounded == need else f" ({number(rounded)} in whole blocks)"
     facts.add(
         "SQ602",
-        f"a hold of `{name}` asks for {number(need)} units, which its cap {number(cap)} never has",
+        f"a hold of `{facts.names.pools(part.pool)}` asks for {number(need)} units{blocks}, "
+        f"more than its cap {number(pool.cap)}",
         path,
-        "ask for less, or raise the cap; whole blocks are allocated",
+        "ask for less, or raise the cap",
     )
 
 

@@ -35,8 +35,9 @@ class Scope:
         scope: Scope | None = self
         while scope is not None:
             for part in scope.hold.pools:
-                if any(pool.preempt is not None for pool in facts.pools_of(part.pool)):
-                    return facts.names.pools(part.pool)
+                for pool in facts.pools_of(part.pool):
+                    if pool.preempt is not None:
+                        return pool.name
             scope = scope.outer
         return None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
@@ -50,36 +51,49 @@ def _statement_indices(facts: Facts, located: Located) -> None:
             pass
     stages = _stage_refs(located.stmt)
     for ref, path in statement_refs(located):
-        _ref(facts, ref, any(ref is s for s in stages), lambda path=path: path)
+        wrong = _ref(facts, ref, any(ref is s for s in stages))
+        if wrong is not None:
+            wrong.report(facts, path)
 
 
 def _stage_refs(stmt: st.Stmt) -> tuple[ex.CRef, ...]:
     return (stmt.stage, *stmt.also) if isinstance(stmt, st.Run) else ()
 
 
-def _ref(facts: Facts, ref: ex.CRef, is_stage: bool, path: Callable[[], IrPath]) -> None:
-    inside = facts.in_stages(ref) if is_stage else facts.in_pools(ref)
+class Wrong(NamedTuple):
+    """What is wrong with a reference; `steps` lead from it to the node at fault."""
+
+    code: str
+    message: str
+    steps: IrPath
+    hint: str
+
+    def report(self, facts: Facts, path: IrPath) -> None:
+        """Record it for the reference at a path."""
+        facts.add(self.code, self.message, (*path, *self.steps), self.hint)
+
+
+def _ref(facts: Facts, ref: ex.CRef, is_stage: bool) -> Wrong | None:
     kind = "stage" if is_stage else "pool"
-    if inside:
-        if ref.index is not None:
-            _member(facts, ref, ref.index, kind, path)
-        return
+    if facts.in_stages(ref) if is_stage else facts.in_pools(ref):
+        return None if ref.index is None else _member(facts, ref, ref.index, is_stage)
     count = len(facts.program.stages if is_stage else facts.program.pools)
-    span = f"{kind}s {ref.base} to {ref.base + ref.count - 1} of {count}" if ref.count else f"no {kind}"
-    facts.add("SQ023", f"a reference to {span}", path(), f"name {kind}s that exist")
+    if ref.count == 0:
+        message = f"a reference to a family of no {kind}"
+    elif ref.count == 1:
+        message = f"there is no {kind} {ref.base}: the program has {count}"
+    else:
+        message = f"there are no {kind}s {ref.base} to {ref.base + ref.count - 1}: the program has {count}"
+    return Wrong("SQ023", message, (), f"name {kind}s that exist")
 
 
-def _member(facts: Facts, ref: ex.CRef, index: ex.Expr, kind: str, path: Callable[[], IrPath]) -> None:
+def _member(facts: Facts, ref: ex.CRef, index: ex.Expr, is_stage: bool) -> Wrong | None:
     value = constant(index)
     if value is None or (value == value // 1 and 0 <= value < ref.count):
-        return
-    name = facts.names.pools(ref) if kind == "pool" else facts.names.stages(ref)
-    facts.add(
-        "SQ027",
-        f"`{name}`: {number(value)} is not a member of {_members(ref.count)}",
-        (*path(), "index"),
-        f"use a whole number from 0 to {ref.count - 1}",
-    )
+        return None
+    name = facts.names.stages(ref) if is_stage else facts.names.pools(ref)
+    message = f"`{name}`: {number(value)} is not a member of {_members(ref.count)}"
+    return Wrong("SQ027", message, ("index",), f"use a whole number from 0 to {ref.count - 1}")
 
 
 def _members(count: int) -> str:
@@ -99,12 +113,9 @@ def _node_indices(facts: Facts, site: Site, visit: Visit) -> None:
             for i, arg in enumerate(args):
                 if not isinstance(arg, ex.Expr):
                     tag = "Stage" if isinstance(arg, ex.StageArg) else "Pool"
-                    _ref(
-                        facts,
-                        arg.ref,
-                        tag == "Stage",
-                        lambda i=i, tag=tag: (*visit.path(site.path), "Call", 1, i, tag),
-                    )
+                    wrong = _ref(facts, arg.ref, tag == "Stage")
+                    if wrong is not None:
+                        wrong.report(facts, (*visit.path(site.path), "Call", 1, i, tag))
         case _:
             return
 

@@ -39,7 +39,7 @@ def _leg(facts: Facts, fork: Located, reported: set[tuple[int, int]]) -> None:
                 reported.add(key)
                 facts.add(
                     "SQ612",
-                    f"a leg has a `{type(located.stmt).__name__.lower()}`",
+                    f"`{type(located.stmt).__name__.lower()}` in a leg",
                     located.path,
                     "leave it to the session: only the session turns, ends, forks and joins",
                 )

@@ -133,7 +133,7 @@ def _attribute(facts: Facts, site: Site, visit: Visit, slot: int) -> None:
     elif slot in facts.program.hidden and site.moment in SCHEDULER_MOMENTS:
         facts.add(
             "SQ517",
-            f"`{name}` is hidden, but {site.what} reads it",
+            f"`{name}` is hidden from the scheduler, and read in {site.what}",
             visit.path(site.path),
             f"decide without `{name}`, or by a bound that is not hidden",
         )
@@ -157,8 +157,7 @@ def _register(facts: Facts, site: Site, visit: Visit, index: int) -> None:
         return
     facts.add(
         "SQ409",
-        f"`{registers[index].name}` is a register of engine `{facts.names.stage(owner)}`, "
-        f"which cannot be read in {site.what}",
+        f"`{registers[index].name}`, a register of engine `{facts.names.stage(owner)}`, cannot be read in {site.what}",
         visit.path(site.path),
         "read it in the engine's own clauses, the queue keys of a pool the engine admits, the header of a "
         "hold whose first pool it admits, a gauge or a claim",
@@ -203,7 +202,7 @@ def _budget_left(facts: Facts, site: Site, visit: Visit, call: ex.Call) -> None:
             "SQ408",
             f"`budget_left` of `{others[0]}`, which is not an engine",
             (*visit.path(site.path), "Call", 1, 0, "Stage"),
-            "only an engine has a token budget",
+            "name an engine: no other stage has a token budget",
         )
     elif site.moment is M.PLAN and site.engine in range(ref.base, ref.base + ref.count):
         facts.add(

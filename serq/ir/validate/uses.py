@@ -62,6 +62,8 @@ def is_cost(facts: Facts, e: ex.Expr) -> bool:
 
 def _workload_block(facts: Facts, site: Site) -> None:
     stmt = site.located.stmt if site.located else None
+    if not isinstance(stmt, st.Set | st.Observe):
+        return  # reported as a statement that does not belong there
     into_cost = isinstance(stmt, st.Set) and isinstance(facts.attr_type(stmt.slot), ex.CostTarget)
     if into_cost or any(is_cost(facts, visit.expr) for visit in site.visits()):
         facts.add(

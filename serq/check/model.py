@@ -1,0 +1,157 @@
+"""A program under checks: its two walks, and the judgement of a place from both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from serq.check.encoder import Encoder
+from serq.check.places import Growth, Passing, Reading, State
+from serq.check.solver import Answer, Fact, Oracle, Verdict, both
+from serq.check.terms import Term, constant
+from serq.check.variables import Variables
+from serq.check.walk import Walk
+from serq.check.workload import Workload
+from serq.diagnostics import IrPath, SerqError
+from serq.ir import expressions as ex
+from serq.ir import program as pr
+from serq.ir import statements as st
+from serq.ir.corpus import Corpus, read_corpus
+from serq.ir.traverse import expressions_of
+from serq.ir.validate.names import Names
+
+Spot = TypeVar("Spot", Reading, Growth, Passing)
+Ranges = Mapping[str, tuple[float, float]]
+# So many occurrences of one place are tried for a witness.
+_TRIES = 6
+
+
+@dataclass(eq=False)
+class Model:
+    """What rules look at. `ranges` let named attributes be any value of a range, whatever presets say."""
+
+    program: pr.Program
+    timeout: float
+    ranges: Ranges = field(default_factory=dict)
+    deadline: float | None = None
+
+    @cached_property
+    def names(self) -> Names:
+        """The program's words."""
+        return Names(self.program)
+
+    @cached_property
+    def corpus(self) -> Corpus | None:
+        """The program's trace where it can be read."""
+        if self.program.trace is None:
+            return None
+        try:
+            return read_corpus(Path(self.program.trace))
+        except SerqError:
+            return None
+
+    @cached_property
+    def enclosing(self) -> Walk:
+        """The walk that covers every run."""
+        return self._walk(True)
+
+    @cached_property
+    def exact(self) -> Walk:
+        """The walk of what can happen."""
+        return self._walk(False)
+
+    def _walk(self, enclosing: bool) -> Walk:
+        program = self.program
+        variables = Variables()
+        unread = program.trace is not None and self.corpus is None
+        slots = {program.attrs.index(name): bounds for name, bounds in self.ranges.items()}
+        workload = Workload(program, self.names, variables, enclosing, self.corpus, slots, unread)
+        oracle = Oracle(variables, self.timeout, self.deadline)
+        walk = Walk(program, self.names, variables, oracle, enclosing, workload)
+        walk.run()
+        return walk
+
+    @property
+    def late(self) -> bool:
+        """Whether the overall time is used up."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    # Judging a place
+
+    def judge(
+        self,
+        proofs: Iterable[tuple[State, Fact]],
+        witnesses: Iterable[tuple[Spot, State, Fact]],
+    ) -> tuple[Answer, Spot | None]:
+        """Proved when nothing wrong is met in the enclosing walk; refuted by a witness of the exact one."""
+        why = ""
+        for state, wrong in proofs:
+            answer = self.enclosing.oracle.ask(both(state.live, wrong), witness=False)
+            if answer.verdict is not Verdict.PROVED:
+                why = answer.why
+                break
+        else:
+            return Answer(Verdict.PROVED), None
+        for tried, (spot, state, wrong) in enumerate(witnesses):
+            if tried == _TRIES:
+                break
+            answer = self.exact.oracle.ask(both(state.live, wrong), proof=False)
+            if answer.verdict is Verdict.REFUTED:
+                return answer, spot
+            if answer.why and tried == 0:
+                why = answer.why
+        return Answer(Verdict.UNKNOWN, why=why), None
+
+    def judge_readings(
+        self, path: IrPath, wrong: Callable[[Reading], Fact], wrong_again: Callable[[Reading], Fact] | None = None
+    ) -> tuple[Answer, Reading | None]:
+        """The verdict about every reading of a path; `wrong_again` is what a witness shows, if it is less."""
+        return self.judge(
+            ((r.state, wrong(r)) for r in self.enclosing.readings if r.path == path),
+            ((r, r.state, (wrong_again or wrong)(r)) for r in self.exact.readings if r.path == path),
+        )
+
+    def readings(self, *roles: str) -> Iterator[Reading]:
+        """One reading of each path with these roles, in the program's order."""
+        seen: set[IrPath] = set()
+        for reading in self.enclosing.readings:
+            if reading.role in roles and reading.path not in seen:
+                seen.add(reading.path)
+                yield reading
+
+    # Expressions outside the session
+
+    @cached_property
+    def spans(self) -> dict[int, Term]:
+        """For each slot, a term that encloses every value the session ever gives it."""
+        walk = self.enclosing
+        result = {}
+        for slot in range(len(self.program.attrs)):
+            terms = [constant(0.0)] + [r.state.attrs[slot] for r in walk.readings] + [r.state.attrs[slot] for r in walk.leavings]
+            low, high = min(t.low for t in terms), max(t.high for t in terms)
+            name = self.names.attr(slot)
+            whole = all(t.whole for t in terms)
+            term = walk.variables.term(name, low, high, exact=False, whole=whole, assumed=True)
+            result[slot] = term if all(t.ordinary for t in terms) else walk.variables.flagged(name, term)
+        return result
+
+    def any_moment(self, given: dict[str, Term] | None = None) -> Encoder:
+        """An encoder of declarations' expressions: attributes as at any moment of any session."""
+        return Encoder(
+            self.program, self.names, self.enclosing.variables, self.spans.__getitem__, dict(given or {})
+        )
+
+    @cached_property
+    def declared(self) -> tuple[tuple[IrPath, ex.Expr], ...]:
+        """The expressions of pools, stages, gauges and claims with their paths."""
+        return tuple((path, e) for path, _, e in expressions_of(self.program) if path[0] != "blocks")
+
+    def statement(self, path: IrPath) -> st.Stmt:
+        """The statement a path of a block leads to."""
+        block, position = path[1], path[2]
+        assert isinstance(block, int) and isinstance(position, int)
+        return self.program.blocks[block][position]

@@ -1,0 +1,89 @@
+"""What a check reports: a verdict for each place a rule looks at, and a summary of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from serq.check.solver import Verdict
+from serq.diagnostics import Diagnostic, IrPath, Place, Severity, format_path
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule's verdict at a place.
+
+    `witness` are the values that show it, by what they stand for; `why` says why a verdict
+    is unknown; `diagnostic` is what is reported of a refutation.
+    """
+
+    rule: str
+    code: str
+    path: IrPath
+    verdict: Verdict
+    witness: tuple[tuple[str, float], ...] = ()
+    why: str = ""
+    diagnostic: Diagnostic | None = None
+
+    def sentence(self) -> str:
+        """The finding in one line."""
+        text = f"{self.rule} at {format_path(self.path)}: {self.verdict}"
+        if self.verdict is Verdict.UNKNOWN and self.why:
+            return f"{text} ({self.why})"
+        return text
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """Everything the rules found, in the order of rules and places; `assumptions` hold for every "proved"."""
+
+    findings: tuple[Finding, ...]
+    rules: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+    seconds: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is wrong, for the renderers."""
+        return tuple(f.diagnostic for f in self.findings if f.diagnostic is not None)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that fail a check."""
+        return tuple(
+            f for f in self.findings if f.diagnostic is not None and f.diagnostic.severity is Severity.ERROR
+        )
+
+    def of(self, rule: str) -> tuple[Finding, ...]:
+        """The findings of one rule."""
+        return tuple(f for f in self.findings if f.rule == rule)
+
+    def counts(self) -> dict[str, dict[Verdict, int]]:
+        """Rules by verdicts."""
+        table = {rule: dict.fromkeys(Verdict, 0) for rule in self.rules}
+        for finding in self.findings:
+            table[finding.rule][finding.verdict] += 1
+        return table
+
+    def summary(self) -> str:
+        """The table of rules and verdicts as text."""
+        width = max([len(r) for r in self.rules] + [4])
+        lines = [f"{'rule':<{width}}  proved  refuted  unknown"]
+        for rule, row in self.counts().items():
+            cells = (row[Verdict.PROVED], row[Verdict.REFUTED], row[Verdict.UNKNOWN])
+            lines.append(f"{rule:<{width}}  {cells[0]:>6}  {cells[1]:>7}  {cells[2]:>7}")
+        return "\n".join(lines) + "\n"
+
+
+def diagnostic(
+    code: str, message: str, path: IrPath, severity: Severity, *, note: str | None = None, hint: str | None = None
+) -> Diagnostic:
+    """A diagnostic at a place of the IR."""
+    return Diagnostic(code, message, Place(path=path), note, hint, severity)
+
+
+def told(witness: Iterable[tuple[str, float]]) -> str:
+    """Values as text: `prompt = 1002, out = 50`."""
+    from serq.ir.validate.names import number
+
+    return ", ".join(f"{what} = {number(value)}" for what, value in witness)

@@ -1,0 +1,71 @@
+"""What a rule is: a code, a name, a severity, a check of a model, and programs that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from serq.check.model import Model
+from serq.check.places import Reading, State
+from serq.check.report import Finding, diagnostic, told
+from serq.check.solver import Answer, Verdict
+from serq.check.terms import Values
+from serq.diagnostics import IrPath, Severity
+from serq.ir import expressions as ex
+
+Check = Callable[[Model], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule. `bad` and `good` are programs the first of which it refutes; `settings` what they run with."""
+
+    code: str
+    name: str
+    severity: Severity
+    check: Check
+    bad: str
+    good: str
+    settings: Mapping[str, float] = field(default_factory=lambda: {"horizon": 100.0})
+
+    @property
+    def module(self) -> str:
+        """The module that documents the rule."""
+        return self.check.__module__
+
+    def finding(
+        self,
+        path: IrPath,
+        answer: Answer,
+        message: str,
+        *,
+        hint: str | None = None,
+        witness: tuple[tuple[str, float], ...] | None = None,
+        severity: Severity | None = None,
+        note: str | None = None,
+    ) -> Finding:
+        """A finding of this rule: a diagnostic where it is refuted."""
+        shown = answer.witness if witness is None else witness
+        if answer.verdict is not Verdict.REFUTED:
+            return Finding(self.name, self.code, path, answer.verdict, (), answer.why)
+        parts = [f"for example with {told(shown)}" if shown else "", note or ""]
+        text = "; ".join(p for p in parts if p) or None
+        found = diagnostic(self.code, message, path, severity or self.severity, note=text, hint=hint)
+        return Finding(self.name, self.code, path, answer.verdict, shown, "", found)
+
+
+def attributes_read(model: Model, values: Values | None, state: State, *exprs: ex.Expr | None) -> tuple[tuple[str, float], ...]:
+    """The witness as the attributes that expressions read, with their values."""
+    if values is None:
+        return ()
+    slots = sorted({x.slot for e in exprs if e is not None for x in ex.walk(e) if isinstance(x, ex.Attr)})
+    return tuple((model.names.attr(s), values.of(state.attrs[s])) for s in slots)
+
+
+def witness_at(model: Model, answer: Answer, reading: Reading | None) -> tuple[tuple[str, float], ...]:
+    """What a witness of a reading shows: the attributes it reads, then what they came from."""
+    if reading is None:
+        return answer.witness
+    seen = attributes_read(model, answer.values, reading.state, reading.expr)
+    known = {what for what, _ in seen}
+    return seen + tuple(pair for pair in answer.witness if pair[0] not in known)

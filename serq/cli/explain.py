@@ -1,0 +1,99 @@
+"""`serq explain`: what a diagnostic's code means, with a program it refuses and that program repaired."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+from serq.cli.output import report_diagnostics
+from serq.diagnostics import BANDS, Code, Diagnostic, SerqError, all_codes, lookup, render_text, suggestion
+from serq.lang.compile import compile_text
+from serq.lang.format import format_source
+from serq.lang.pygments_lexer import SerqLexer
+from serq.lang.settings import Settings
+
+
+@click.command()
+@click.argument("code", required=False)
+def command(code: str | None) -> int:
+    """Say what CODE means, why it is refused, and how to repair it; without CODE, list them all."""
+    if code is None:
+        _show(listing())
+        return 0
+    row = lookup(_spelled(code))
+    if row is None:
+        hint = suggestion(_spelled(code), [known.code for known in all_codes()])
+        message = f"there is no code `{code}`"
+        report_diagnostics([Diagnostic("SQ980", message, hint=hint or "`serq explain` lists the codes")])
+        return 1
+    _show(explanation(row))
+    return 0
+
+
+def _show(text: Text) -> None:
+    """Colours on a terminal, plain text elsewhere; lines are left to the terminal to wrap."""
+    Console(highlight=False).print(text, soft_wrap=True)
+
+
+def _spelled(code: str) -> str:
+    """A code as the registry spells it: `sq301` and `301` are `SQ301`."""
+    code = code.strip().upper()
+    return f"SQ{code}" if code.isdigit() else code
+
+
+def explanation(row: Code) -> Text:
+    """What a code says, why, what to do, and a refused and a repaired program with what is said of the first."""
+    text = Text.assemble((row.code, "bold red"), (f": {row.title}", "bold"), "\n\n")
+    text.append_text(Text.assemble(("why: ", "bold"), row.why, "\n", ("fix: ", "bold"), row.fix))
+    if row.bad:
+        bad = laid_out(row.bad)
+        text.append("\n\nrefused:\n\n", "bold red").append_text(_indented(_highlighted(bad)))
+        if message := said(row.code, bad):
+            text.append("\n\n").append_text(_indented(Text(message)))
+    if row.good:
+        text.append("\n\nrepaired:\n\n", "bold green")
+        text.append_text(_indented(_highlighted(laid_out(row.good))))
+    return text
+
+
+def laid_out(program: str) -> str:
+    """A program in the one layout, or as it is when it does not parse."""
+    try:
+        return format_source(program).rstrip()
+    except SerqError:
+        return program.rstrip()
+
+
+def said(code: str, program: str) -> str:
+    """What the compiler says about a refused program; empty for what only a run or another tool sees."""
+    try:
+        compile_text(program, settings=Settings(horizon=1.0))
+    except SerqError as error:
+        found = [d for d in error.diagnostics if d.code == code]
+        return render_text(found[:1], {"": program}).rstrip()
+    return ""
+
+
+def _highlighted(program: str) -> Text:
+    code = Syntax("", SerqLexer(), theme="ansi_dark", background_color="default").highlight(program)
+    code.rstrip()
+    return code
+
+
+def _indented(text: Text) -> Text:
+    margin = Text("    ")
+    return Text("\n").join(margin + line if line.plain else line for line in text.split("\n", allow_blank=True))
+
+
+def listing() -> Text:
+    """Every code under its band."""
+    codes = all_codes()
+    return Text("\n\n").join(_band(b, title, codes) for b, title in BANDS.items())
+
+
+def _band(band: str, title: str, codes: tuple[Code, ...]) -> Text:
+    rows = [row for row in codes if row.code.startswith(band)]
+    lines = [Text.assemble("  ", (row.code, "cyan"), f"  {row.title}") for row in rows]
+    return Text("\n").join([Text(f"{band}xx: {title}", "bold"), *lines])
