@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from serq.diagnostics import Diagnostic, Place, SerqError
+from serq.oracle.differences import DECLARED, Declared, declared_difference
 from serq.oracle.observer import observe_steps
-from serq.oracle.recorded import Step, Trace, read_trace, trace_path
-from serq.oracle.request import program_of
-from serq.oracle.scenario import Scenario, not_covered, read_scenario
+from serq.oracle.recorded import Step, Trace, read_trace, traces_of
+from serq.oracle.request import program_of, sessions_of
+from serq.oracle.scenario import Scenario, read_scenario
 
 # Each mode is what two steps must agree on, and how it is read off a step.
 MODES: dict[str, Callable[[Step], Any]] = {
@@ -19,6 +21,7 @@ MODES: dict[str, Callable[[Step], Any]] = {
     "resumed": lambda s: s.resumed,
     "preempted": lambda s: s.preempted,
     "preempted for": lambda s: s.preempted_for,
+    "prefix hits": lambda s: s.hits,
     "running order": lambda s: s.running,
     "waiting order": lambda s: s.waiting,
     "free blocks": lambda s: s.free,
@@ -42,18 +45,23 @@ class Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the comparison of one scenario found. `reason` says why it is not covered."""
+    """What the comparison of one recording found.
+
+    `declared` is the number of the declared difference it falls under, if any; `difference`
+    is then the first step at which it shows.
+    """
 
     name: str
     status: str  # agrees | differs | not covered
-    steps: int = 0
-    tokens: int = 0
-    preemptions: int = 0
-    recorder: str = ""
-    difference: Difference | None = None
+    version: str
+    steps: int
+    tokens: int
+    preemptions: int
+    difference: Difference | None
+    recorded: tuple[Step, ...]
+    program: tuple[Step, ...]
+    declared: int | None = None
     reason: str | None = None
-    recorded: tuple[Step, ...] = ()
-    program: tuple[Step, ...] = ()
 
 
 def first_difference(recorded: list[Step], program: list[Step]) -> Difference | None:
@@ -75,35 +83,44 @@ def first_difference(recorded: list[Step], program: list[Step]) -> Difference | 
 
 def compare(scenario: Scenario, trace: Trace) -> Outcome:
     """Run a scenario's program and compare it with the recorded trace at every step."""
-    reason = not_covered(scenario)
+    declared = declared_difference(scenario, trace)
     recorded = list(trace.steps)
-    if reason is not None:
-        return Outcome(scenario.name, "not covered", len(recorded), recorder=trace.recorder, reason=reason)
-    horizon = float(len(recorded) + 1)
-    program, _ = observe_steps(program_of(scenario, horizon))
+    program = program_of(scenario, float(len(recorded) + 1), trace.version)
+    steps, _ = observe_steps(program, sessions_of(scenario))
     # A scheduler that hangs was recorded for a few empty steps only.
-    program = [s for s in program if s.step < len(recorded)]
-    difference = first_difference(recorded, program)
+    steps = [s for s in steps if s.step < len(recorded)]
+    difference = first_difference(recorded, steps)
+    status = "agrees" if difference is None else "differs"
     return Outcome(
-        scenario.name,
-        "agrees" if difference is None else "differs",
-        len(recorded),
-        sum(n for s in recorded for _, n in s.scheduled),
-        sum(len(s.preempted) for s in recorded),
-        trace.recorder,
-        difference,
+        name=scenario.name,
+        status=status if declared is None else "not covered",
+        version=trace.version,
+        steps=len(recorded),
+        tokens=sum(n for s in recorded for _, n in s.scheduled),
+        preemptions=sum(len(s.preempted) for s in recorded),
+        difference=difference,
         recorded=tuple(recorded),
-        program=tuple(program),
+        program=tuple(steps),
+        declared=None if declared is None else declared.number,
+        reason=None if declared is None else declared.reason,
     )
 
 
-def compare_file(path: Path) -> Outcome:
-    """Compare a scenario file with the trace beside it; raises `SerqError` for unreadable files."""
-    from serq.diagnostics import Diagnostic, Place, SerqError
+def vanished(outcomes: Sequence[Outcome]) -> list[Declared]:
+    """Declared differences that some outcomes fall under and none shows: they have to go."""
+    under = {o.declared for o in outcomes}
+    shown = {o.declared for o in outcomes if o.difference is not None}
+    return [d for d in DECLARED if d.number in under - shown]
 
+
+def compare_file(path: Path) -> list[Outcome]:
+    """Compare a scenario file with every trace recorded of it, the latest version first.
+
+    Raises `SerqError` for files that cannot be read, and SQ903 when there is no trace.
+    """
     scenario = read_scenario(path)
-    trace = trace_path(path)
-    if trace is None:
+    traces = traces_of(path)
+    if not traces:
         raise SerqError(
             Diagnostic(
                 "SQ903",
@@ -112,4 +129,4 @@ def compare_file(path: Path) -> Outcome:
                 hint=f"record it as {scenario.name}.trace.json",
             )
         )
-    return compare(scenario, read_trace(trace))
+    return [compare(scenario, read_trace(trace)) for trace in traces]

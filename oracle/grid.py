@@ -58,7 +58,7 @@ def difference_text(o: Outcome) -> str:
     assert d is not None
     lines = [
         f"{o.name}: step {d.step} differs in {d.mode}",
-        f"  {o.recorder:<14} {d.recorded}",
+        f"  vLLM {o.version:<9} {d.recorded}",
         f"  {'program':<14} {d.program}",
         "",
         *_side_by_side(o, d),
@@ -69,8 +69,8 @@ def difference_text(o: Outcome) -> str:
 
 
 def _side_by_side(o: Outcome, d: Difference) -> list[str]:
-    rows = [("", o.recorder, "program")]
-    for name in ("scheduled", "admitted", "resumed", "preempted", "running", "waiting", "free"):
+    rows = [("", f"vLLM {o.version}", "program")]
+    for name in ("scheduled", "admitted", "resumed", "preempted", "hits", "running", "waiting", "free"):
         rows.append((name, _field(d.recorded_step, name), _field(d.program_step, name)))
     width = max(len(r[1]) for r in rows)
     return [f"  {a:<10} {b:<{width}}  {c}" for a, b, c in rows]
@@ -80,7 +80,7 @@ def _field(step: Step | None, name: str) -> str:
     if step is None:
         return "-"
     value = getattr(step, name)
-    if name == "scheduled":
+    if name in ("scheduled", "hits"):
         return " ".join(f"{r}:{n}" for r, n in value) or "-"
     if isinstance(value, tuple):
         return " ".join(str(v) for v in value) or "-"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from serq.ir.program import Program
@@ -27,51 +28,76 @@ class _Open:
     running: tuple[int, ...]
     waiting: tuple[int, ...]
     free: int
+    hits: tuple[tuple[int, int], ...]
     finished: list[int] = field(default_factory=list)
 
 
 class Observer(TraceHook):
-    """Collects the steps of the program's first engine; time is the step number."""
+    """Collects the steps of the program's first engine; time is the step number.
 
-    def __init__(self) -> None:
+    `sessions` are the request numbers of each session's turns; without it, a session is
+    the request of its number.
+    """
+
+    def __init__(self, sessions: Sequence[Sequence[int]] | None = None) -> None:
+        self._sessions = sessions
         self.steps: list[Step] = []
         self._open: _Open | None = None
         self._admitted: list[int] = []
         self._resumed: list[int] = []
         self._preempted: list[tuple[int, int]] = []
+        self._hits: list[tuple[int, int]] = []
         self._ever: set[int] = set()
 
     def plan_begins(self, m: Machine, engine: Engine) -> None:
         self._close(m, engine)
-        self._admitted, self._resumed, self._preempted = [], [], []
+        self._admitted, self._resumed, self._preempted, self._hits = [], [], [], []
 
     def admission(self, m: Machine, s: Session, w: Waiting) -> None:
-        (self._resumed if s.serial in self._ever else self._admitted).append(s.serial)
-        self._ever.add(s.serial)
+        request = self._request(s)
+        (self._resumed if request in self._ever else self._admitted).append(request)
+        self._hits.append((request, int(max(x.own for x in s.holds[-1].members))))
+        self._ever.add(request)
 
     def preemption(
         self, m: Machine, victim: Session, grower: Session, pool: PoolState, position: float
     ) -> None:
-        self._preempted.append((victim.serial, grower.serial))
+        self._preempted.append((self._request(victim), self._request(grower)))
 
     def iteration(
         self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float
     ) -> None:
         self._open = _Open(
             step=int(m.now),
-            scheduled=tuple((_serial(job), int(tokens)) for job, tokens in assigned),
+            scheduled=tuple((self._of(job), int(tokens)) for job, tokens in assigned),
             admitted=tuple(self._admitted),
             resumed=tuple(self._resumed),
             preempted=tuple(v for v, _ in self._preempted),
             preempted_for=tuple(g for _, g in self._preempted),
-            running=_running(engine),
-            waiting=_waiting(engine),
+            running=self._running(engine),
+            waiting=self._waiting(engine),
             free=_free_blocks(engine),
+            hits=tuple(sorted(self._hits)),
         )
 
-    def session_end(self, m: Machine, s: Session) -> None:
-        if self._open is not None:
-            self._open.finished.append(s.serial)
+    def release(self, m: Machine, s: Session, pool: PoolState, units: float, kept: float) -> None:
+        # A request's slot is given back when it is preempted, too; then it is queued again.
+        if self._open is not None and pool is m.pools[0]:
+            self._open.finished.append(self._request(s))
+
+    def _request(self, s: Session) -> int:
+        return s.serial if self._sessions is None else self._sessions[s.serial][s.turns - 1]
+
+    def _of(self, job: Job) -> int:
+        assert job.session is not None
+        return self._request(job.session)
+
+    def _running(self, engine: Engine) -> tuple[int, ...]:
+        return tuple(self._of(job) for job in engine.residents)
+
+    def _waiting(self, engine: Engine) -> tuple[int, ...]:
+        waiting = [s for pool in engine.admits for s in in_order(pool)]
+        return tuple(self._request(s) for s in waiting)
 
     def close(self, m: Machine) -> None:
         """The run is over: close the last step."""
@@ -95,23 +121,27 @@ class Observer(TraceHook):
                 o.running,
                 o.waiting,
                 o.free,
-                _running(engine),
+                self._running(engine),
                 _free_blocks(engine),
+                o.hits,
             )
         )
 
 
-def _serial(job: Job) -> int:
-    assert job.session is not None
-    return job.session.serial
-
-
-def _running(engine: Engine) -> tuple[int, ...]:
-    return tuple(_serial(job) for job in engine.residents)
-
-
-def _waiting(engine: Engine) -> tuple[int, ...]:
-    return tuple(s.serial for pool in engine.admits for s in pool.waiting)
+def in_order(pool: PoolState) -> list[Session]:
+    """A pool's waiters in the order they would be tried now."""
+    kept = pool.waiting
+    rest, ordered = list(kept), []
+    try:
+        while rest:
+            pool.waiting = rest
+            head = pool.head()
+            assert head is not None
+            ordered.append(head)
+            rest = [s for s in rest if s is not head]
+    finally:
+        pool.waiting = kept
+    return ordered
 
 
 def _free_blocks(engine: Engine) -> int:
@@ -120,9 +150,11 @@ def _free_blocks(engine: Engine) -> int:
     return int((pool.cap - pool.used) / pool.block)
 
 
-def observe_steps(program: Program) -> tuple[list[Step], Report]:
+def observe_steps(
+    program: Program, sessions: Sequence[Sequence[int]] | None = None
+) -> tuple[list[Step], Report]:
     """The steps of a run of a program on the step clock, and its report."""
-    observer = Observer()
+    observer = Observer(sessions)
     machines: list[Machine] = []
     report = run(program, hook=observer, detailed=True, on_machine=machines.append)
     observer.close(machines[0])

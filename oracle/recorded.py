@@ -12,6 +12,8 @@ from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.oracle.scenario import SUFFIX
 
 HOME = Path(__file__).resolve().parent
+SCENARIOS = HOME / "scenarios"
+RECORDED = HOME / "recorded"
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class Step:
     """One call of the scheduler. Requests are numbered as in the scenario.
 
     `scheduled` pairs requests and tokens in scheduling order; `running`, `waiting` and
-    `free` are after scheduling, the `_end` ones after the step's output is processed.
+    `free` are after scheduling, the `_end` ones after the step's output is processed;
+    `hits` pairs each request admitted or resumed with its tokens found in the prefix cache.
     """
 
     step: int
@@ -34,6 +37,7 @@ class Step:
     free: int
     running_end: tuple[int, ...]
     free_end: int
+    hits: tuple[tuple[int, int], ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -43,24 +47,31 @@ class Step:
 
 @dataclass(frozen=True)
 class Trace:
-    """A recorded run: by which scheduler, and its steps."""
+    """A recorded run: by which version of vLLM, and its steps."""
 
-    recorder: str
+    version: str
     steps: tuple[Step, ...]
 
 
-def trace_path(scenario: Path) -> Path | None:
-    """The recorded trace beside a scenario, compressed or not; None without one."""
+def traces_of(scenario: Path) -> list[Path]:
+    """The recorded traces of a scenario: beside it, or by version where serq keeps its own."""
     stem = scenario.name.removesuffix(SUFFIX)
-    for name in (f"{stem}.trace.json", f"{stem}.trace.json.gz"):
-        if (scenario.parent / name).exists():
-            return scenario.parent / name
-    return None
+    names = (f"{stem}.trace.json", f"{stem}.trace.json.gz")
+    beside = [p for name in names if (p := scenario.parent / name).exists()][:1]
+    if beside or scenario.parent.resolve() != SCENARIOS:
+        return beside
+    found = [p for name in names for p in RECORDED.glob(f"*/{name}")]
+    return sorted(found, key=lambda p: version_key(p.parent.name), reverse=True)
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """A version's parts as numbers, to order by."""
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
 def recorded_scenarios() -> list[Path]:
     """Every scenario that ships with serq, by name."""
-    return sorted((HOME / "recorded").glob(f"*{SUFFIX}"))
+    return sorted(SCENARIOS.glob(f"*{SUFFIX}"))
 
 
 def read_trace(path: Path) -> Trace:
@@ -68,7 +79,7 @@ def read_trace(path: Path) -> Trace:
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         data = json.loads(raw)
-        return Trace(f"vLLM {data['vllm']}", tuple(_step(s) for s in data["steps"]))
+        return Trace(str(data["vllm"]), tuple(_step(s) for s in data["steps"]))
     except (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SerqError(
             Diagnostic(
@@ -94,4 +105,5 @@ def _step(s: dict[str, Any]) -> Step:
         free=s["free"],
         running_end=tuple(s["running_end"]),
         free_end=s["free_end"],
+        hits=tuple(sorted((int(r), n) for r, n in s["hit"].items())),
     )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from serq.ir.build import (
     DELAY,
     LIFO,
+    Body,
     Builder,
     PoolRef,
     StageRef,
@@ -12,11 +16,14 @@ from serq.ir.build import (
     hold,
     observe,
     run,
+    turn,
+    while_,
 )
 from serq.ir.edit import with_sessions
-from serq.ir.program import Program
-from serq.ir.quantity import NOW, Quantity, Value, context, greatest, least, when
-from serq.oracle.scenario import Scenario
+from serq.ir.program import Admit, PreemptBy, Program, Serve
+from serq.ir.quantity import NOW, Quantity, Value, call, context, greatest, least, lift, when
+from serq.oracle.recorded import version_key
+from serq.oracle.scenario import Scenario, chains
 
 _SERVE: dict[str, tuple[Value, ...]] = {
     "admission": (),
@@ -24,61 +31,157 @@ _SERVE: dict[str, tuple[Value, ...]] = {
     "decoding ? 1 : 0": (when(context("Decoding"), 1, 0),),
 }
 
+LATEST = "0.33.0"
+ENGINE, ARRIVE, REQS, KV = StageRef(0), StageRef(1), PoolRef(0), PoolRef(1)
 
-def program_of(scenario: Scenario, horizon: float | None = None) -> Program:
-    """The program that does with a scenario's requests what vLLM v1 does.
 
-    One unit of time is one step. Raises KeyError for a serving order no program is written for.
+@dataclass(frozen=True)
+class Rules:
+    """What differs between versions of the scheduler, each shown by recorded scenarios (oracle/README.md)."""
+
+    threshold_when_alone: bool
+    self_preemption_stops: bool
+
+
+def rules_of(version: str) -> Rules:
+    """The rules of a vLLM version."""
+    key = version_key(version)
+    return Rules(threshold_when_alone=key < (0, 31), self_preemption_stops=key < (0, 32))
+
+
+class VllmRequest:
+    """The program of one scenario. One unit of time is one step of the scheduler."""
+
+    def __init__(self, scenario: Scenario, rules: Rules) -> None:
+        self.scenario = scenario
+        self.rules = rules
+        self.b = Builder()
+        names = ("prompt", "out", "arrive", "priority", "request")
+        self.prompt, self.out, self.arrive, self.priority, self.request = (self.b.attr(n) for n in names)
+        self.b.size(self.prompt, self.out, self.arrive, self.priority, self.request)
+        self.kept = self.b.attr("kept")
+
+    def program(self, horizon: float) -> Program:
+        """The whole program, with the scenario's requests as its sessions."""
+        self._declare()
+        self.b.server(self._server())
+        more = self.b.attr("more")
+        self.b.session([turn(), while_(more, [turn()])])
+        program = self.b.build(horizon=horizon, hidden=[self.out])
+        turns = [[self._values(i) for i in chain] for chain in sessions_of(self.scenario)]
+        return with_sessions(program, [{}] * len(turns), turns)
+
+    def _values(self, index: int) -> Mapping[str, float]:
+        r = self.scenario.requests[index]
+        return {
+            "prompt": r.prompt,
+            "out": r.out,
+            "arrive": r.arrive,
+            "priority": r.priority,
+            "request": index,
+        }
+
+    def _declare(self) -> None:
+        s, b = self.scenario, self.b
+        by_priority = s.policy == "priority"
+        b.engine(
+            "vllm",
+            budget=s.budget,
+            cost=1,
+            chunk=self._threshold(context("Nres")),
+            memory=KV,
+            serve=_SERVE[s.serve],
+            iteration=self._priority_body() if by_priority else None,
+        )
+        b.stage("arrive", DELAY)
+        # Arrival order, and among requests of one step the order of their numbers.
+        order = (self.priority, self.arrive, self.request) if by_priority else (self.arrive, self.request)
+        b.pool(
+            "reqs", cap=s.max_seqs, admit_via=ENGINE, queue=order if by_priority or self._multi_turn else None
+        )
+        victim = PreemptBy(keys=tuple(lift(-k) for k in order), tail=True) if by_priority else LIFO
+        b.pool("kv", cap=s.usable_blocks * s.block_size, block=s.block_size, preempt=victim)
+
+    @property
+    def _multi_turn(self) -> bool:
+        return len(sessions_of(self.scenario)) < len(self.scenario.requests)
+
+    def _priority_body(self) -> list[Serve | Admit]:
+        """Since 0.32 a request that preempts itself ends one pass over the running requests, not the serving.
+
+        One pass more than can be ended so serves everyone.
+        """
+        stops = self.rules.self_preemption_stops
+        passes = 0 if stops else min(self.scenario.max_seqs, len(self.scenario.requests))
+        unpreempted = lift(context("Preempted").equals(0))
+        return [*(Serve() for _ in range(passes + 1)), Admit(gate=unpreempted)]
+
+    def _threshold(self, running: Quantity) -> Value:
+        """The cap on a prefill's chunk, only while more than one request is running or waiting."""
+        if not self.scenario.chunk:
+            return 0
+        if self.rules.threshold_when_alone:
+            return self.scenario.chunk
+        return when(running + REQS.query("Queued") > 1, self.scenario.chunk, 0)
+
+    def _offered(self) -> Value:
+        """What an admission may compute now: the budget left, within the threshold."""
+        left = ENGINE.query("BudgetLeft")
+        if not self.scenario.chunk:
+            return left
+        if self.rules.threshold_when_alone:
+            return least(self.scenario.chunk, left)
+        alone = ENGINE.query("Queue") + REQS.query("Queued") <= 1
+        return when(alone, left, least(self.scenario.chunk, left))
+
+    def _headroom(self) -> Quantity:
+        """The watermark: blocks an admission leaves free once the step has scheduled anyone."""
+        s = self.scenario
+        blocks = int(s.watermark * s.num_blocks)
+        return when(ENGINE.query("BudgetLeft") < s.budget, blocks * s.block_size, 0)
+
+    def _server(self) -> Body:
+        s, kept = self.scenario, self.kept
+        # What the request has: its prompt, or what an earlier attempt computed and the token sampled there.
+        known = greatest(kept, self.b.attr("computed") + 1)
+        reused: Value = 0
+        if s.prefix_caching:
+            full = call("Floor", (known - 1) / s.block_size) * s.block_size
+            reused = least(KV.query("CachedIn"), full)
+        units = least(known, reused + self._offered()) if s.prefix_caching else least(known, self._offered())
+        reserve = (known if s.reserve_full_isl else units) + self._headroom()
+        cached = self.b.attr("cached")
+        body = [
+            assign(kept, known),
+            observe("hit", cached) if s.prefix_caching else observe("hit", 0),
+            run(ENGINE, kept - cached if s.prefix_caching else kept, mode="Prefill", growing=KV),
+            observe("first", NOW),
+            run(ENGINE, self.out - 1 - (kept - self.prompt), mode="Decode", growing=KV),
+        ]
+        caching: dict[str, Value] = {}
+        if s.prefix_caching:
+            # The last token is sampled, not computed.
+            caching = {"reuse": reused, "cache": self.prompt + self.out - 1}
+        return [
+            run(ARRIVE, greatest(0, self.arrive - NOW)),
+            assign(kept, self.prompt),
+            hold([(REQS, 1), (KV, units, reserve)], body, **caching),
+            observe("done", NOW),
+        ]
+
+
+def sessions_of(scenario: Scenario) -> list[list[int]]:
+    """Each session's turns by request number: conversations where prefixes are cached, else one request each."""
+    found = chains(scenario) if scenario.prefix_caching else None
+    return found or [[i] for i in range(len(scenario.requests))]
+
+
+def program_of(scenario: Scenario, horizon: float | None = None, version: str = LATEST) -> Program:
+    """The program that does with a scenario's requests what a version of vLLM v1 does.
+
+    Raises KeyError for a serving order no program is written for.
     """
-    b = Builder()
-    engine = StageRef(0)
-    reqs, kv = PoolRef(0), PoolRef(1)
-    threshold = _threshold(scenario, context("Nres"), reqs)
-    b.engine("vllm", budget=scenario.budget, cost=1, chunk=threshold, memory=kv, serve=_SERVE[scenario.serve])
-    arrive_at = b.stage("arrive", DELAY)
-    b.pool("reqs", cap=scenario.max_seqs, admit_via=engine)
-    b.pool("kv", cap=scenario.usable_blocks * scenario.block_size, block=scenario.block_size, preempt=LIFO)
-    prompt, out, arrive = b.attr("prompt"), b.attr("out"), b.attr("arrive")
-    b.size(prompt, out, arrive)
-    b.server(_request(b, scenario, engine, arrive_at, reqs, kv))
-    program = b.build(horizon=horizon or _horizon(scenario), hidden=[out])
-    values = [{"prompt": r.prompt, "out": r.out, "arrive": r.arrive} for r in scenario.requests]
-    return with_sessions(program, values)
-
-
-def _threshold(scenario: Scenario, running: Quantity, reqs: PoolRef) -> Value:
-    """The cap on a prefill's chunk, only while more than one request is running or waiting."""
-    if not scenario.chunk:
-        return 0
-    return when(running + reqs.query("Queued") > 1, scenario.chunk, 0)
-
-
-def _request(
-    b: Builder, scenario: Scenario, engine: StageRef, arrive_at: StageRef, reqs: PoolRef, kv: PoolRef
-) -> list:  # type: ignore[type-arg]
-    prompt, out, arrive = b.attr("prompt"), b.attr("out"), b.attr("arrive")
-    kept, computed = b.attr("kept"), b.attr("computed")
-    # What the request has: its prompt, or what an earlier attempt computed and the token sampled there.
-    known = greatest(kept, computed + 1)
-    offered: Value = engine.query("BudgetLeft")
-    if scenario.chunk:
-        alone = engine.query("Queue") + reqs.query("Queued") <= 1
-        offered = when(alone, offered, least(scenario.chunk, offered))
-    reserve = known if scenario.reserve_full_isl else None
-    return [
-        run(arrive_at, arrive),
-        assign(kept, prompt),
-        hold(
-            [(reqs, 1), (kv, least(known, offered), reserve)],
-            [
-                assign(kept, known),
-                run(engine, kept, mode="Prefill", growing=kv),
-                observe("first", NOW),
-                run(engine, out - 1 - (kept - prompt), mode="Decode", growing=kv),
-            ],
-        ),
-        observe("done", NOW),
-    ]
+    return VllmRequest(scenario, rules_of(version)).program(horizon or _horizon(scenario))
 
 
 def _horizon(scenario: Scenario) -> float:

@@ -122,14 +122,24 @@ def _request(data: dict[str, Any], index: int) -> Request:
     )
 
 
-def not_covered(scenario: Scenario) -> str | None:
-    """Why a program cannot say what this scenario does yet, or None when it can."""
-    if any(r.share is not None for r in scenario.requests):
-        return "prompts shared between requests: a program's cached prefix is its session's own"
-    if scenario.prefix_caching:
-        return "prefix caching without sharing is not written as a program"
-    if scenario.policy != "fcfs":
-        return f"the {scenario.policy} policy is not written as a program"
-    if scenario.watermark:
-        return "the watermark is not written as a program"
-    return None
+def chains(scenario: Scenario) -> list[list[int]] | None:
+    """The scenario's requests as conversations: each session's turns, by request number.
+
+    A later turn's prompt begins with everything of the turn before, prompt and answer.
+    None when some prompt shares in another way.
+    """
+    found: list[list[int]] = []
+    tail: dict[int, list[int]] = {}
+    for i, r in enumerate(scenario.requests):
+        if r.share is None:
+            chain = [i]
+            found.append(chain)
+        else:
+            earlier, shared = r.share
+            before = scenario.requests[earlier]
+            if earlier not in tail or shared != before.prompt + before.out:
+                return None
+            chain = tail.pop(earlier)
+            chain.append(i)
+        tail[i] = chain
+    return found

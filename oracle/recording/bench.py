@@ -13,7 +13,8 @@ RUNNING = (16, 64, 256)
 
 @dataclass(frozen=True)
 class StepTime:
-    """Microseconds of one decode step: `schedule()` and `update_from_output()`, and both; medians and p95 of both."""
+    """Processor time of one decode step, in microseconds: the medians of `schedule()`, of
+    `update_from_output()` and of both together, and the 95th percentile of both together."""
 
     vllm: str
     running: int

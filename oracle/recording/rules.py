@@ -144,7 +144,10 @@ def _is(kind: str, value: object) -> bool:
 def _number(data: object, name: str, default: int | None = None) -> int | None:
     """A whole number of a scenario or a request, or None when another rule has refused it."""
     value = data.get(name, default) if isinstance(data, dict) else None
-    return value if _is("integer", value) else None
+    key = SCENARIO_KEYS.get(name) or REQUEST_KEYS[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not key.least <= value <= key.most:
+        return None
+    return value
 
 
 def _rows(data: Scenario) -> list[Any]:
@@ -243,7 +246,7 @@ def _too_long(data: Scenario) -> Found:
 
 def _oversize(data: Scenario) -> Found:
     size, blocks = _number(data, "block_size", DEFAULT_BLOCK_SIZE), _number(data, "num_blocks")
-    if size is None or blocks is None or size < 1:
+    if size is None or blocks is None:
         return
     for index, row in enumerate(_rows(data)):
         prompt, out = _number(row, "prompt"), _number(row, "out")

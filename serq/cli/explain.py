@@ -84,7 +84,9 @@ def _highlighted(program: str) -> Text:
 
 def _indented(text: Text) -> Text:
     margin = Text("    ")
-    return Text("\n").join(margin + line if line.plain else line for line in text.split("\n", allow_blank=True))
+    return Text("\n").join(
+        margin + line if line.plain else line for line in text.split("\n", allow_blank=True)
+    )
 
 
 def listing() -> Text:

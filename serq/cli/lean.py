@@ -57,7 +57,9 @@ def _toolchain_option(function: Decorated) -> Decorated:
 def _check_options(function: Decorated) -> Decorated:
     for option in (
         click.option("--json", "json_out", is_flag=True, help="Print the report as JSON."),
-        click.option("--fresh", is_flag=True, help="Check every file anew, each in a process of its own."),
+        click.option(
+            "--fresh", is_flag=True, help="Embedded only: every file anew, each in its own process."
+        ),
         click.option("-j", "--jobs", type=click.IntRange(1), help="Processes at once [half the cores]."),
         click.option(
             "--timeout",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from serq.oracle.compare import Outcome, compare_file
+from serq.oracle.compare import Outcome, compare_file, vanished
 from serq.oracle.grid import difference_text, step_grid
 from serq.oracle.recorded import recorded_scenarios
+
+_STYLES = {"agrees": "green", "differs": "bold red", "not covered": "yellow"}
 
 
 @click.command()
@@ -25,15 +28,19 @@ from serq.oracle.recorded import recorded_scenarios
 def command(scenarios: tuple[Path, ...], as_json: bool, demo: bool) -> int:
     """Run recorded scenarios of the real vLLM scheduler through the interpreter and compare every step.
 
-    Without arguments, all scenarios that ship with serq. The recorded trace stands beside
-    each scenario as NAME.trace.json. Exit status 0 when all agree, 1 otherwise.
+    Without arguments, all scenarios that ship with serq, in every version recorded. The
+    recorded trace of another scenario stands beside it as NAME.trace.json. Exit status 0
+    when all agree, 1 otherwise.
     """
-    outcomes = [compare_file(path) for path in (scenarios or recorded_scenarios())]
+    outcomes = [o for path in (scenarios or recorded_scenarios()) for o in compare_file(path)]
     if as_json:
         click.echo(json.dumps([_data(o) for o in outcomes], indent=2))
     else:
         _print(outcomes, demo)
-    return 1 if any(o.status == "differs" for o in outcomes) else 0
+    gone = [] if scenarios else vanished(outcomes)
+    for d in gone:
+        click.echo(f"declared difference {d.number} no longer shows in any scenario: {d.reason}", err=True)
+    return 1 if gone or any(o.status == "differs" for o in outcomes) else 0
 
 
 def _data(o: Outcome) -> dict[str, Any]:
@@ -46,32 +53,55 @@ def _data(o: Outcome) -> dict[str, Any]:
 
 
 def _print(outcomes: list[Outcome], demo: bool) -> None:
-    console = Console(width=None if Console().is_terminal else 110)
+    console = Console(width=None if Console().is_terminal else 120)
     if demo:
         _show_steps(console, outcomes)
-    table = Table(box=None, pad_edge=False)
-    for name in ("scenario", "steps", "tokens", "preemptions", "result"):
-        table.add_column(name, justify="left" if name in ("scenario", "result") else "right")
+    console.print(_table(outcomes))
+    _reasons(console, outcomes)
     for o in outcomes:
-        style = {"agrees": "green", "differs": "red"}.get(o.status, "yellow")
-        text = o.status if o.reason is None else f"{o.status}: {o.reason}"
-        counts = (
-            (str(o.steps), str(o.tokens), str(o.preemptions)) if o.reason is None else (str(o.steps), "", "")
-        )
-        table.add_row(o.name, *counts, Text(text, style=style))
-    console.print(table)
-    for o in outcomes:
-        if o.difference is not None:
+        if o.status == "differs":
             console.print()
             console.print(difference_text(o), highlight=False)
     _summary(console, outcomes)
+
+
+def _table(outcomes: list[Outcome]) -> Table:
+    versions = sorted({o.version for o in outcomes}, reverse=True)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("scenario")
+    for name in ("steps", "tokens", "preemptions"):
+        table.add_column(name, justify="right")
+    for version in versions:
+        table.add_column(f"vLLM {version}")
+    for name, group in groupby(outcomes, key=lambda o: o.name):
+        found = {o.version: o for o in group}
+        first = next(iter(found.values()))
+        cells = [
+            Text(found[v].status, style=_STYLES[found[v].status]) if v in found else Text("")
+            for v in versions
+        ]
+        table.add_row(name, str(first.steps), str(first.tokens), str(first.preemptions), *cells)
+    return table
+
+
+def _reasons(console: Console, outcomes: list[Outcome]) -> None:
+    """Why each scenario that is not covered is not, and in how many recordings that shows."""
+    uncovered = sorted((o for o in outcomes if o.declared), key=lambda o: o.declared or 0)
+    for (number, reason), group in groupby(uncovered, key=lambda o: (o.declared, o.reason)):
+        found = list(group)
+        shows = sum(1 for o in found if o.difference is not None)
+        console.print()
+        text = f"not covered, declared difference {number}: {reason}"
+        console.print(text, style="yellow", highlight=False)
+        names = ", ".join(dict.fromkeys(o.name for o in found))
+        console.print(f"  shows in {shows} of {len(found)} recordings of {names}", highlight=False)
 
 
 def _show_steps(console: Console, outcomes: list[Outcome]) -> None:
     shown = next((o for o in outcomes if o.status != "not covered" and o.preemptions), None)
     if shown is None:
         return
-    console.print(f"{shown.name}: what {shown.recorder} did, and what the program does", style="bold")
+    console.print(f"{shown.name}: what vLLM {shown.version} did, and what the program does", style="bold")
     console.print(step_grid(shown), highlight=False)
     console.print()
 
@@ -80,10 +110,11 @@ def _summary(console: Console, outcomes: list[Outcome]) -> None:
     count = Counter(o.status for o in outcomes)
     agreeing = [o for o in outcomes if o.status == "agrees"]
     steps, tokens = sum(o.steps for o in agreeing), sum(o.tokens for o in agreeing)
-    recorders = ", ".join(sorted({o.recorder for o in outcomes}))
+    versions = ", ".join(sorted({o.version for o in outcomes}, reverse=True))
     console.print()
     console.print(
-        f"{count['agrees']} scenarios agree at every step ({steps} steps, {tokens} tokens) with {recorders}; "
-        f"{count['differs']} differ; {count['not covered']} are not covered",
+        f"{count['agrees']} recordings agree at every step ({steps} steps, {tokens} tokens) "
+        f"with vLLM {versions}; {count['differs']} differ; {count['not covered']} are not covered",
         style="bold" if not count["differs"] else "bold red",
+        highlight=False,
     )

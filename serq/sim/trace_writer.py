@@ -54,9 +54,7 @@ class TraceWriter(TraceHook):
 
     def eviction(self, m: Machine, pool: PoolState, entry: Entry, units: float) -> None:
         dead = entry.key < 0
-        self._write(
-            m, "eviction", pool=pool.spec.label, session=entry.owner, units=_finite(units), dead=dead
-        )
+        self._write(m, "eviction", pool=pool.spec.label, session=entry.owner, units=_finite(units), dead=dead)
 
     def preemption(
         self, m: Machine, victim: Session, grower: Session, pool: PoolState, position: float

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
 
-from serq.oracle.recorded import recorded_scenarios, trace_path
+from serq.oracle.recorded import recorded_scenarios, traces_of
 from tests.cli.conftest import Done
 
 Serq = Callable[..., Done]
@@ -22,7 +23,7 @@ def test_all_recorded_scenarios_by_default(serq: Serq) -> None:
 
 def test_json_lists_every_outcome_and_reason(serq: Serq) -> None:
     outcomes = json.loads(serq("oracle", "--json").out)
-    assert len(outcomes) == len(recorded_scenarios())
+    assert len(outcomes) == sum(len(traces_of(p)) for p in recorded_scenarios())
     for o in outcomes:
         assert o["status"] in ("agrees", "not covered")
         assert (o["reason"] is not None) == (o["status"] == "not covered")
@@ -35,9 +36,7 @@ def test_the_demo_shows_steps(serq: Serq) -> None:
 
 def test_a_difference_is_shown_and_is_status_1(serq: Serq, tmp_path: Path) -> None:
     source = next(p for p in recorded_scenarios() if p.name.startswith("01"))
-    trace = trace_path(source)
-    assert trace is not None
-    data = json.loads(trace.read_text())
+    data = json.loads(gzip.decompress(traces_of(source)[0].read_bytes()))
     data["steps"][4]["free"] = 7
     scenario = tmp_path / "mine.scenario.json"
     scenario.write_text(source.read_text())

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -186,7 +185,9 @@ class TestBadInput:
         ],
     )
     @pytest.mark.parametrize("verb", ["run", "check", "ir"])
-    def test_what_is_not_a_program(self, serq: Serq, tmp_path: Path, content: bytes, code: str, verb: str) -> None:
+    def test_what_is_not_a_program(
+        self, serq: Serq, tmp_path: Path, content: bytes, code: str, verb: str
+    ) -> None:
         path = tmp_path / "x.json"
         path.write_bytes(content)
         done = serq(verb, path)
@@ -264,7 +265,9 @@ class TestBadInput:
         assert done.status in ((0, 2) if not args else (2,))
         assert "Traceback" not in done.err
 
-    def test_a_program_that_livelocks_or_deadlocks_ends_at_its_horizon(self, serq: Serq, ir_file: Write) -> None:
+    def test_a_program_that_livelocks_or_deadlocks_ends_at_its_horizon(
+        self, serq: Serq, ir_file: Write
+    ) -> None:
         livelock = serq("run", ir_file("eng-stuck"))
         assert "stuck: kv: " in livelock.out
         deadlock = serq("run", ir_file("grow-deadlock"))
@@ -274,9 +277,20 @@ class TestBadInput:
 class TestInterrupt:
     def test_ctrl_c_ends_a_long_run_with_a_partial_report(self, ir_file: Write, tmp_path: Path) -> None:
         path = ir_file("closed-ps", horizon=1e9)
-        command = [Path(sys.executable).parent / "serq", "run", path, "--json", "--trace", tmp_path / "t.jsonl"]
+        command = [
+            Path(sys.executable).parent / "serq",
+            "run",
+            path,
+            "--json",
+            "--trace",
+            tmp_path / "t.jsonl",
+        ]
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "80"}
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "COLUMNS": "80"},
         )
         assert process.stderr is not None
         while "seed" not in process.stderr.readline():

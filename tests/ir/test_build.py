@@ -85,7 +85,13 @@ def test_every_statement_can_be_built_and_runs() -> None:
     p.turn([b.assign(n, 6)])
     p.server(
         [
-            b.hold([(reqs, 1), (kv, n)], [b.run(engine, n, mode="Prefill", growing=kv)], reuse=n, cache=n, lease=(kv, 9)),
+            b.hold(
+                [(reqs, 1), (kv, n)],
+                [b.run(engine, n, mode="Prefill", growing=kv)],
+                reuse=n,
+                cache=n,
+                lease=(kv, 9),
+            ),
             b.fork([b.run(one, 1), b.hold([(kv, 2)], [b.load(kv, 1), b.run(two, 1), b.release(kv)])]),
             b.run(one, 2, also=[two]),
             b.join(),

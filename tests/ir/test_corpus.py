@@ -14,7 +14,9 @@ from tests.conformance import corpus, program
 
 
 def test_consecutive_rows_of_one_number_are_a_session() -> None:
-    found = parse_corpus("session,turn,new,out,think,forced\n0,1,10,2,1.5,0\n0.0,2,20,3,0,1\n\n# note\n1,x,5,5,5\n0,1,7,7,7\n")
+    found = parse_corpus(
+        "session,turn,new,out,think,forced\n0,1,10,2,1.5,0\n0.0,2,20,3,0,1\n\n# note\n1,x,5,5,5\n0,1,7,7,7\n"
+    )
     assert [len(s) for s in found.sessions] == [2, 1, 1]
     assert found.sessions[0][1] == TraceTurn(20.0, 3.0, 0.0, 1.0)
     assert found.sessions[1][0] == TraceTurn(5.0, 5.0, 5.0, 0.0)

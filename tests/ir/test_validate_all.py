@@ -27,7 +27,21 @@ from tests.ir import (
     test_validate_structure,
     test_validate_types,
 )
-from tests.ir.builders import MEMORY, Case, Doc, K, assign, attr, binary, branch, hold, num, ref, run
+from tests.ir.builders import (
+    MEMORY,
+    UNREACHED,
+    Case,
+    Doc,
+    K,
+    assign,
+    attr,
+    binary,
+    branch,
+    hold,
+    num,
+    ref,
+    run,
+)
 
 BAND = re.compile(r"SQ(02\d|4[0-4]\d|5[0-4]\d|6[0-4]\d|7[0-4]\d)")
 CODES = [code for code in all_codes() if BAND.fullmatch(code.code)]
@@ -120,10 +134,9 @@ def test_deep_expressions_are_judged() -> None:
 def test_deep_indices_are_compared() -> None:
     part = [ex.CRef(base=1, count=2, index=_left(leaf)) for leaf in (ex.Attr(slot=K), ex.Attr(slot=K))]
     amount = ex.Cost(target=ex.PoolTarget(base=1, count=2), arg=ex.Num(value=1.0))
+    taken = (st.HoldPool(pool=part[0], units=amount),)
     hold = st.Hold(
-        pools=(st.HoldPool(pool=part[0], units=amount),),
-        body=3,
-        lease=st.Lease(pool=part[0], duration=_left(ex.Num(value=0.0))),
+        pools=taken, body=UNREACHED, lease=st.Lease(pool=part[0], duration=_left(ex.Num(value=0.0)))
     )
     other = ex.CRef(base=1, count=2, index=_left(ex.Num(value=0.0)))
     assert _timed(_saying(hold, st.Release(pool=part[1]))) == []

@@ -12,15 +12,22 @@ from serq.diagnostics import SerqError
 from serq.ir.program import Program, Step
 from serq.ir.validate import validate
 from serq.oracle import compare as comparison
-from serq.oracle.compare import MODES, compare, compare_file, first_difference
+from serq.oracle.compare import MODES, Outcome, compare, first_difference, vanished
+from serq.oracle.differences import DECLARED
 from serq.oracle.grid import difference_text, step_grid
 from serq.oracle.observer import observe_steps
-from serq.oracle.recorded import read_trace, recorded_scenarios, trace_path
-from serq.oracle.request import program_of
-from serq.oracle.scenario import not_covered, read_scenario
+from serq.oracle.recorded import read_trace, recorded_scenarios, traces_of
+from serq.oracle.request import program_of, sessions_of
+from serq.oracle.scenario import read_scenario
 
 COVERED = ["01", "02", "03", "04", "05", "06", "07", "08", "14"]
 PATHS = {p.name[:2]: p for p in recorded_scenarios() if p.name[0].isdigit()}
+ALL = [o for p in recorded_scenarios() for o in comparison.compare_file(p)]
+
+
+def compare_file(path: Path) -> Outcome:
+    """The outcome against the latest version."""
+    return comparison.compare_file(path)[0]
 
 
 @pytest.mark.parametrize("number", COVERED)
@@ -37,13 +44,40 @@ def test_preemption_and_resumption_are_among_them() -> None:
     assert sum(1 for o in outcomes for s in o.recorded if s.resumed) >= 5
 
 
-@pytest.mark.parametrize("path", [p for n, p in PATHS.items() if n not in COVERED], ids=lambda p: p.name)
-def test_what_is_not_covered_says_why(path: Path) -> None:
-    outcome = compare_file(path)
-    if outcome.status == "not covered":
-        assert outcome.reason and len(outcome.reason) > 20
+@pytest.mark.parametrize("o", ALL, ids=lambda o: f"{o.name}-{o.version}")
+def test_every_recording_agrees_or_falls_under_a_declared_difference(o: Outcome) -> None:
+    if o.status == "not covered":
+        assert o.declared and o.reason and len(o.reason) > 20
     else:
-        assert outcome.difference is None
+        assert o.status == "agrees", difference_text(o)
+
+
+def test_every_declared_difference_shows() -> None:
+    assert vanished(ALL) == []
+    assert {o.declared for o in ALL if o.declared} == {d.number for d in DECLARED}
+
+
+def test_a_declared_difference_that_vanishes_is_noticed() -> None:
+    agreeing = [replace(o, difference=None) if o.declared == 1 else o for o in ALL]
+    assert [d.number for d in vanished(agreeing)] == [1]
+
+
+def test_enough_is_recorded_and_covered() -> None:
+    agreeing = [o for o in ALL if o.status == "agrees"]
+    assert {o.version for o in ALL} >= {"0.31.0", "0.33.0"}
+    assert len({o.name for o in agreeing}) >= 100
+    assert sum(o.preemptions for o in agreeing) >= 200
+    assert sum(n for o in agreeing for s in o.recorded for _, n in s.hits) >= 5_000
+
+
+def test_the_versions_differ_where_their_programs_do() -> None:
+    for number, version in (("12", "0.31.0"), ("07", "0.30.0")):
+        scenario, trace = (
+            read_scenario(PATHS[number]),
+            next(t for p in traces_of(PATHS[number]) if (t := read_trace(p)).version == version),
+        )
+        assert compare(scenario, trace).status == "agrees"
+        assert compare(scenario, replace(trace, version="0.33.0")).status == "differs"
 
 
 @pytest.mark.parametrize("number", COVERED)
@@ -51,13 +85,19 @@ def test_the_programs_are_valid(number: str) -> None:
     assert validate(program_of(read_scenario(PATHS[number]))) == ()
 
 
+@pytest.mark.parametrize("number", ["12", "15", "22", "95"])
+@pytest.mark.parametrize("version", ["0.30.0", "0.31.0", "0.33.0"])
+def test_the_programs_of_every_version_are_valid(number: str, version: str) -> None:
+    assert validate(program_of(read_scenario(PATHS[number]), version=version)) == ()
+
+
 class TestPlantedFaults:
     """The comparison notices a model that is wrong, and says at which step and in what."""
 
     @staticmethod
     def differs(monkeypatch: pytest.MonkeyPatch, number: str, change: object) -> comparison.Outcome:
-        def wrong(scenario: object, horizon: float | None = None) -> Program:
-            return change(program_of(scenario, horizon))  # type: ignore[operator, arg-type]
+        def wrong(scenario: object, horizon: float | None = None, version: str = "0.33.0") -> Program:
+            return change(program_of(scenario, horizon, version))  # type: ignore[operator, arg-type]
 
         monkeypatch.setattr(comparison, "program_of", wrong)
         outcome = compare_file(PATHS[number])
@@ -106,7 +146,9 @@ class TestPlantedFaults:
             step = p.stages[0].kind
             assert isinstance(step, Step)
             less = step.model_copy(update={"budget": step.budget.model_copy(update={"value": 31.0})})
-            return p.model_copy(update={"stages": (p.stages[0].model_copy(update={"kind": less}), *p.stages[1:])})
+            return p.model_copy(
+                update={"stages": (p.stages[0].model_copy(update={"kind": less}), *p.stages[1:])}
+            )
 
         self.differs(monkeypatch, "01", change)
 
@@ -125,6 +167,7 @@ class TestPlantedFaults:
             "finished": {"finished": (9,)},
             "running at the end": {"running_end": (9,)},
             "free blocks at the end": {"free_end": 99},
+            "prefix hits": {"hits": ((9, 9),)},
         }
         wrong = [*steps[:7], replace(steps[7], **altered[mode]), *steps[8:]]
         found = first_difference(steps, wrong)
@@ -165,8 +208,7 @@ def test_files_that_are_not_what_they_should_be(tmp_path: Path) -> None:
 
 
 def test_a_trace_that_disagrees_is_found_through_files(tmp_path: Path) -> None:
-    source = trace_path(PATHS["01"])
-    assert source is not None
+    source = traces_of(PATHS["01"])[0]
     (tmp_path / "x.scenario.json").write_text(PATHS["01"].read_text())
     trace = read_trace(source)
     assert compare(read_scenario(tmp_path / "x.scenario.json"), trace).status == "agrees"
@@ -176,8 +218,8 @@ def test_a_trace_that_disagrees_is_found_through_files(tmp_path: Path) -> None:
     assert (outcome.difference.step, outcome.difference.recorded, outcome.difference.program) == (3, 7, 0)
 
 
-def test_every_reason_is_reached() -> None:
-    scenario = read_scenario(PATHS["01"])
-    assert not_covered(scenario) is None
-    for change in ({"policy": "priority"}, {"watermark": 0.1}, {"prefix_caching": True}):
-        assert not_covered(replace(scenario, **change))
+def test_conversations_are_sessions_with_turns() -> None:
+    turns = sessions_of(read_scenario(PATHS["22"]))
+    assert sorted(i for chain in turns for i in chain) == list(range(14))
+    assert [5, 7] in [chain[:2] for chain in turns]
+    assert all(len(chain) == 1 for chain in sessions_of(read_scenario(PATHS["01"])))

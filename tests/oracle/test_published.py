@@ -14,21 +14,23 @@ from serq.oracle.scenario import read_scenario
 from serq.sim import run
 
 PUBLISHED = HOME / "published"
-SCENARIOS = sorted(p for p in PUBLISHED.glob("**/*.json") if ".out." not in p.name and p.name != "a100_engine.json")
+SCENARIOS = sorted(
+    p for p in PUBLISHED.glob("**/*.json") if ".out." not in p.name and p.name != "a100_engine.json"
+)
 
 
 def measured(path: Path) -> dict[str, object]:
     """Labels count completed steps, as the published ones do."""
     report = run(program_of(read_scenario(path)), detailed=True)
-    first, done = (dict(zip(m.sessions, m.times, strict=True)) for m in report.observes)
+    metrics = {m.name: m for m in report.observes}
     # A resumed prefill samples again: the first token is the earliest.
-    earliest: dict[int, float] = {}
-    for session, time in zip(report.observes[0].sessions, report.observes[0].times, strict=True):
-        earliest.setdefault(session, time)
-    del first
+    first: dict[int, float] = {}
+    for session, time in zip(metrics["first"].sessions, metrics["first"].times, strict=True):
+        first.setdefault(session, time)
+    done = zip(metrics["done"].sessions, metrics["done"].times, strict=True)
     return {
-        "first": {str(s): int(t) for s, t in earliest.items()},
-        "done": {str(s): int(t) for s, t in done.items()},
+        "first": {str(s): int(t) for s, t in first.items()},
+        "done": {str(s): int(t) for s, t in done},
         "preemptions": report.data["pools"][1]["preemptions"],
     }
 
@@ -52,7 +54,9 @@ def test_the_engine_on_the_accelerator_gave_the_same_answers() -> None:
     recorded = json.loads((PUBLISHED / "a100_engine.json").read_text())["results"]
     assert len(recorded) == 6
     for name, expected in recorded.items():
-        assert measured(PUBLISHED / f"{name}.json") == {k: expected[k] for k in ("first", "done", "preemptions")}
+        assert measured(PUBLISHED / f"{name}.json") == {
+            k: expected[k] for k in ("first", "done", "preemptions")
+        }
 
 
 def test_all_are_here() -> None:

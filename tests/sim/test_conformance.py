@@ -21,9 +21,15 @@ def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
     """Paths at which two JSON values differ."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         found = [f"{path}/{k}: only on one side" for k in set(ours) ^ set(theirs)]
-        return found + [d for k in ours if k in theirs for d in differences(ours[k], theirs[k], f"{path}/{k}")]
+        return found + [
+            d for k in ours if k in theirs for d in differences(ours[k], theirs[k], f"{path}/{k}")
+        ]
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        return [d for i, pair in enumerate(zip(ours, theirs, strict=True)) for d in differences(*pair, f"{path}[{i}]")]
+        return [
+            d
+            for i, pair in enumerate(zip(ours, theirs, strict=True))
+            for d in differences(*pair, f"{path}[{i}]")
+        ]
     return [] if ours == theirs else [f"{path}: {ours!r} here, {theirs!r} expected"]
 
 

@@ -51,7 +51,9 @@ def test_the_reference_run_errors(name: str) -> None:
     assert code == CODES[name]
 
 
-def server(body: str, declarations: str = "", workload: str = "arrive batch(1); turn { Size w = ~exp(1); }") -> str:
+def server(
+    body: str, declarations: str = "", workload: str = "arrive batch(1); turn { Size w = ~exp(1); }"
+) -> str:
     return f"""fn main() {{
   stage d : delay; stage t[2] : fifo; pool m {{ cap 4; }} pool a[2] {{ cap 4; }}
   {declarations}
@@ -72,7 +74,11 @@ def server(body: str, declarations: str = "", workload: str = "arrive batch(1); 
         ("hold m (cost(m, 1)) { grow m (cost(m, 0 - w)); run d (cost(d, 1)); }", "SQ802", "grow m"),
         ("set k = 1 + w;\nrun t[k] (cost(t, 1));", "SQ805", "run t"),
         ("set x = 2 + w;\nset y = queue(t[x]);", "SQ805", "set y"),
-        ("set i = 0; set j = 0;\nhold a[i] (cost(a, 1)), a[j] (cost(a, 1)) { run d (cost(d, 1)); }", "SQ805", "hold a"),
+        (
+            "set i = 0; set j = 0;\nhold a[i] (cost(a, 1)), a[j] (cost(a, 1)) { run d (cost(d, 1)); }",
+            "SQ805",
+            "hold a",
+        ),
         (
             "hold m (cost(m, 1)) {\nrelease m;\ngrow m (cost(m, 1));\nrun d (cost(d, 1)); }",
             "SQ806",
@@ -133,5 +139,9 @@ def test_a_million_readies_are_stopped_not_run() -> None:
 
 def test_the_first_error_ends_the_run_without_a_report() -> None:
     with pytest.raises(SerqError) as caught:
-        run(compiled(server("run d (cost(d, 0 - w));", workload="arrive poisson(3); turn { Size w = ~exp(1); }")).program)
+        run(
+            compiled(
+                server("run d (cost(d, 0 - w));", workload="arrive poisson(3); turn { Size w = ~exp(1); }")
+            ).program
+        )
     assert len(caught.value.diagnostics) == 1

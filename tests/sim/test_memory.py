@@ -18,7 +18,9 @@ def test_a_machine_without_observations_stays_flat() -> None:
             tuple(side for side, s in zip(base.sides[i], b, strict=True) if type(s).__name__ != "Observe")
             for i, b in enumerate(base.blocks)
         )
-        machine = Machine(with_settings(base.model_copy(update={"blocks": blocks, "sides": sides}), horizon=horizon))
+        machine = Machine(
+            with_settings(base.model_copy(update={"blocks": blocks, "sides": sides}), horizon=horizon)
+        )
         gc.collect()
         tracemalloc.start()
         machine.run()

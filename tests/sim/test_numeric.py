@@ -23,7 +23,9 @@ def same(a: float, b: float) -> bool:
 def test_division_and_power_are_numpys(a: float, b: float) -> None:
     with np.errstate(all="ignore"):
         assert same(numeric.div(a, b), float(np.float64(a) / np.float64(b)))
-        assert numeric.power(a, b) == pytest.approx(float(np.float64(a) ** np.float64(b)), nan_ok=True, rel=1e-12)
+        assert numeric.power(a, b) == pytest.approx(
+            float(np.float64(a) ** np.float64(b)), nan_ok=True, rel=1e-12
+        )
 
 
 @given(FLOATS)

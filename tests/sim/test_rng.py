@@ -51,7 +51,10 @@ def test_the_mixing_step_is_splitmix64() -> None:
     part=st.integers(0, 500),
 )
 def test_the_bank_opens_the_stream_of_its_seed(seed: int, kind: int, serial: int, part: int) -> None:
-    opened, alone = StreamBank(seed).open(kind, serial, part), unit_stream(substream(seed, serial, part, kind))
+    opened, alone = (
+        StreamBank(seed).open(kind, serial, part),
+        unit_stream(substream(seed, serial, part, kind)),
+    )
     assert [opened() for _ in range(50)] == [alone() for _ in range(50)]
 
 

@@ -49,9 +49,10 @@ class Site:
     engine: int | None = None
     located: Located | None = None
 
-    def visits(self) -> Iterator[Visit]:
+    @cached_property
+    def visits(self) -> tuple[Visit, ...]:
         """Every node of the expression."""
-        return walk(self.expr)
+        return tuple(walk(self.expr))
 
 
 @dataclass(eq=False)
@@ -94,6 +95,18 @@ class Facts:
         from serq.ir.validate.sites import all_sites
 
         return tuple(all_sites(self))
+
+    def sites_of(self, located: Located) -> tuple[Site, ...]:
+        """The expressions of one statement, those of its bodies left out."""
+        return self._sites_by_statement.get((located.block, located.position), ())
+
+    @cached_property
+    def _sites_by_statement(self) -> dict[tuple[int, int], tuple[Site, ...]]:
+        found: dict[tuple[int, int], list[Site]] = {}
+        for site in self.sites:
+            if site.located is not None:
+                found.setdefault((site.located.block, site.located.position), []).append(site)
+        return {place: tuple(sites) for place, sites in found.items()}
 
     @cached_property
     def owners(self) -> dict[int, tuple[int, int, int] | None]:

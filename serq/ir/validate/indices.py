@@ -23,7 +23,7 @@ def indices(facts: Facts) -> None:
         _statement_indices(facts, located)
     _declaration_indices(facts)
     for site in facts.sites:
-        for visit in site.visits():
+        for visit in site.visits:
             _node_indices(facts, site, visit)
 
 

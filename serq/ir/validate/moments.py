@@ -67,7 +67,7 @@ _NO_DRAW = {
 def moments(facts: Facts) -> None:
     """Every leaf of every expression is readable at the expression's moment."""
     for site in facts.sites:
-        for visit in site.visits():
+        for visit in site.visits:
             if site.moment is M.RENEWAL:
                 _renewal(facts, site, visit)
             else:

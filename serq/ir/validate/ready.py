@@ -5,7 +5,6 @@ from __future__ import annotations
 from serq.ir import expressions as ex
 from serq.ir import statements as st
 from serq.ir.validate.facts import Facts, Located, Site
-from serq.ir.validate.sites import statement_sites
 
 Ready = frozenset[int]
 
@@ -24,7 +23,7 @@ def _block(facts: Facts, block: tuple[Located, ...], ready: Ready) -> Ready:
 
 def _statement(facts: Facts, located: Located, ready: Ready) -> Ready:
     # A hold's cache is read when the session releases, but a release may come first thing in the body.
-    for site in statement_sites(facts, located):
+    for site in facts.sites_of(located):
         _reads(facts, site, ready)
     bodies = facts.bodies(located)
     match located.stmt:
@@ -42,7 +41,7 @@ def _statement(facts: Facts, located: Located, ready: Ready) -> Ready:
 
 
 def _reads(facts: Facts, site: Site, ready: Ready) -> None:
-    for visit in site.visits():
+    for visit in site.visits:
         if not isinstance(visit.expr, ex.Attr) or visit.expr.slot in ready:
             continue
         if isinstance(facts.attr_type(visit.expr.slot), ex.CostTarget):

@@ -6,7 +6,6 @@ from serq.ir import expressions as ex
 from serq.ir import statements as st
 from serq.ir.validate.facts import Facts, Located
 from serq.ir.validate.signatures import parts_of
-from serq.ir.validate.sites import statement_sites
 from serq.ir.validate.uses import is_cost
 
 
@@ -84,8 +83,8 @@ def client_costs(facts: Facts) -> None:
 
 
 def _client_statement(facts: Facts, located: Located, pools: set[int], stages: set[int]) -> None:
-    for site in statement_sites(facts, located):
-        for visit in site.visits():
+    for site in facts.sites_of(located):
+        for visit in site.visits:
             if not is_cost(facts, visit.expr):
                 continue
             target = _target(facts, visit.expr)

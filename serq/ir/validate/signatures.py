@@ -13,7 +13,7 @@ from serq.ir.validate.facts import Facts, Site
 def signatures(facts: Facts) -> None:
     """Functions and distributions take their own number and kind of arguments (api.md §3, §4)."""
     for site in facts.sites:
-        for visit in site.visits():
+        for visit in site.visits:
             match visit.expr:
                 case ex.Call(fun=fun, args=args):
                     _call(facts, fun, args, visit.path(site.path), site)
@@ -77,7 +77,7 @@ def cost_targets(facts: Facts) -> None:
         if isinstance(kind, ex.CostTarget):
             _target(facts, kind, ("attr_types", slot, "Cost"))
     for site in facts.sites:
-        for visit in site.visits():
+        for visit in site.visits:
             if isinstance(visit.expr, ex.Cost):
                 _target(facts, visit.expr.target, (*visit.path(site.path), "Cost", 0))
 

@@ -26,7 +26,7 @@ ORDINARY, WRONG = Kind.ORDINARY, Kind.WRONG
 def type_of(facts: Facts, site: Site) -> Type:
     """The type of a site's expression; `WRONG` when something in it was reported."""
     found: dict[int, Type] = {}
-    for visit in reversed(list(site.visits())):
+    for visit in reversed(site.visits):
         operands = [found[id(child)] for child in ex.children(visit.expr)]
         if any(t is WRONG for t in operands):
             found[id(visit.expr)] = WRONG

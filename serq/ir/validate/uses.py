@@ -42,7 +42,7 @@ def expression_types(facts: Facts) -> None:
 
 
 def _declaration(facts: Facts, site: Site) -> None:
-    for visit in site.visits():
+    for visit in site.visits:
         if is_cost(facts, visit.expr):
             facts.add(
                 "SQ506",
@@ -65,7 +65,7 @@ def _workload_block(facts: Facts, site: Site) -> None:
     if not isinstance(stmt, st.Set | st.Observe):
         return  # reported as a statement that does not belong there
     into_cost = isinstance(stmt, st.Set) and isinstance(facts.attr_type(stmt.slot), ex.CostTarget)
-    if into_cost or any(is_cost(facts, visit.expr) for visit in site.visits()):
+    if into_cost or any(is_cost(facts, visit.expr) for visit in site.visits):
         facts.add(
             "SQ511",
             f"{site.what} in `init` or `turn` handles a resource cost",

@@ -1,0 +1,1 @@
+"""The official Lean: `lake` builds the project, a Lean program audits its axioms."""

@@ -1,0 +1,66 @@
+"""What vLLM does and a program cannot say: numbered, with the reason and how it is recognised.
+
+Scenarios of a declared difference are run all the same; the comparison counts those in
+which it shows, and fails when a declared difference shows in none (`serq oracle`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from serq.oracle.recorded import Trace
+from serq.oracle.scenario import Scenario, chains
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared difference; `applies` says whether a recorded scenario may show it."""
+
+    number: int
+    reason: str
+    applies: Callable[[Scenario, Trace], bool]
+
+
+def _shares(scenario: Scenario, trace: Trace) -> bool:
+    return scenario.prefix_caching and chains(scenario) is None
+
+
+def _takes_chunks_back(scenario: Scenario, trace: Trace) -> bool:
+    return scenario.prefix_caching and scenario.policy == "priority"
+
+
+def _turns_overlap(scenario: Scenario, trace: Trace) -> bool:
+    ended = {r: s.step for s in trace.steps for r in s.finished}
+    turns = chains(scenario) if scenario.prefix_caching else None
+    return any(
+        ended.get(before, len(trace.steps)) >= scenario.requests[later].arrive
+        for chain in turns or ()
+        for before, later in pairwise(chain)
+    )
+
+
+DECLARED = (
+    Declared(
+        1,
+        "prompts shared between requests: a program's cached prefix is its session's own",
+        _shares,
+    ),
+    Declared(
+        2,
+        "the priority policy caches the full blocks of a chunk it takes back from a victim; "
+        "a program caches what was computed",
+        _takes_chunks_back,
+    ),
+    Declared(
+        3,
+        "a turn that arrives before the turn it continues has ended: a session has one turn at a time",
+        _turns_overlap,
+    ),
+)
+
+
+def declared_difference(scenario: Scenario, trace: Trace) -> Declared | None:
+    """The first declared difference a recorded scenario falls under, None when a program covers it."""
+    return next((d for d in DECLARED if d.applies(scenario, trace)), None)
