@@ -37,13 +37,27 @@ def kind(value: Any) -> str:
             return "an object"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cursor:
-    """A JSON value and its path. Readers return a placeholder after recording a mistake."""
+    """A JSON value and where it stands. Readers return a placeholder after recording a mistake.
+
+    The path is kept as steps to the value around it and written out only for a mistake.
+    """
 
     value: Any
-    path: IrPath
     issues: Issues
+    around: Cursor | None = None
+    step: str | int = ""
+
+    @property
+    def path(self) -> IrPath:
+        """The path from the document's root."""
+        steps: list[str | int] = []
+        at: Cursor | None = self
+        while at is not None and at.around is not None:
+            steps.append(at.step)
+            at = at.around
+        return tuple(reversed(steps))
 
     def issue(self, code: str, message: str, note: str | None = None, hint: str | None = None) -> None:
         """Record a mistake here."""
@@ -56,7 +70,7 @@ class Cursor:
 
     def down(self, step: str | int, value: Any) -> Cursor:
         """A value inside this one."""
-        return Cursor(value, (*self.path, step), self.issues)
+        return Cursor(value, self.issues, self, step)
 
     def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Cursor] | None:
         """The fields of an object; missing optional ones read as null. None when one is unusable."""

@@ -64,7 +64,7 @@ def from_data(data: Any, file: str | None = None) -> pr.Program:
         raise SerqError(_too_deep(file))
     issues = Issues(file)
     with deep_recursion():
-        program = _program(Cursor(data, (), issues))
+        program = _program(Cursor(data, issues))
     if issues.found or program is None:
         raise SerqError(issues.found)
     return program

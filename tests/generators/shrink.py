@@ -45,7 +45,7 @@ def _exhaust(best: Data, make: Pass, holds: Callable[[Data], bool], left: int) -
         found = False
         for i, candidate in enumerate(make(best)):
             smaller = candidate() if i >= skip else None
-            if smaller is None:
+            if smaller is None or smaller == best:
                 continue
             left -= 1
             if holds(smaller):
