@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,8 +79,7 @@ def read_trace(path: Path) -> Trace:
     """Read a recorded trace; raises `SerqError` SQ902 when it is not one."""
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        data = json.loads(raw)
-        return Trace(str(data["vllm"]), tuple(_step(s) for s in data["steps"]))
+        return trace_from(json.loads(raw))
     except (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SerqError(
             Diagnostic(
@@ -89,6 +89,11 @@ def read_trace(path: Path) -> Trace:
                 hint="record it again",
             )
         ) from None
+
+
+def trace_from(data: Mapping[str, Any]) -> Trace:
+    """A trace from parsed JSON; raises KeyError or TypeError."""
+    return Trace(str(data["vllm"]), tuple(_step(s) for s in data["steps"]))
 
 
 def _step(s: dict[str, Any]) -> Step:

@@ -50,11 +50,17 @@ def rules_of(version: str) -> Rules:
 
 
 class VllmRequest:
-    """The program of one scenario. One unit of time is one step of the scheduler."""
+    """The program of one scenario. One unit of time is one step of the scheduler.
 
-    def __init__(self, scenario: Scenario, rules: Rules) -> None:
+    A `plain` program keeps to what the Lean model reads: a queue has one key, and a first
+    chunk within the threshold is all that an admission takes, even of a request that is
+    alone. The rest of such a chunk is grown in the same step.
+    """
+
+    def __init__(self, scenario: Scenario, rules: Rules, plain: bool = False) -> None:
         self.scenario = scenario
         self.rules = rules
+        self.plain = plain
         self.b = Builder()
         names = ("prompt", "out", "arrive", "priority", "request")
         self.prompt, self.out, self.arrive, self.priority, self.request = (self.b.attr(n) for n in names)
@@ -66,7 +72,8 @@ class VllmRequest:
         self._declare()
         self.b.server(self._server())
         more = self.b.attr("more")
-        self.b.session([turn(), while_(more, [turn()])])
+        later = [] if self.plain and not self._multi_turn else [while_(more, [turn()])]
+        self.b.session([turn(), *later])
         program = self.b.build(horizon=horizon, hidden=[self.out])
         turns = [[self._values(i) for i in chain] for chain in sessions_of(self.scenario)]
         return with_sessions(program, [{}] * len(turns), turns)
@@ -96,11 +103,15 @@ class VllmRequest:
         b.stage("arrive", DELAY)
         # Arrival order, and among requests of one step the order of their numbers.
         order = (self.priority, self.arrive, self.request) if by_priority else (self.arrive, self.request)
-        b.pool(
-            "reqs", cap=s.max_seqs, admit_via=ENGINE, queue=order if by_priority or self._multi_turn else None
-        )
+        keyed = by_priority or self._multi_turn
+        keys = (self._one_key(),) if self.plain and not by_priority else order
+        b.pool("reqs", cap=s.max_seqs, admit_via=ENGINE, queue=keys if keyed else None)
         victim = PreemptBy(keys=tuple(lift(-k) for k in order), tail=True) if by_priority else LIFO
         b.pool("kv", cap=s.usable_blocks * s.block_size, block=s.block_size, preempt=victim)
+
+    def _one_key(self) -> Value:
+        """Arrival order, then the order of numbers, as one number."""
+        return self.arrive * len(self.scenario.requests) + self.request
 
     @property
     def _multi_turn(self) -> bool:
@@ -129,7 +140,7 @@ class VllmRequest:
         left = ENGINE.query("BudgetLeft")
         if not self.scenario.chunk:
             return left
-        if self.rules.threshold_when_alone:
+        if self.rules.threshold_when_alone or self.plain:
             return least(self.scenario.chunk, left)
         alone = ENGINE.query("Queue") + REQS.query("Queued") <= 1
         return when(alone, left, least(self.scenario.chunk, left))
@@ -176,12 +187,14 @@ def sessions_of(scenario: Scenario) -> list[list[int]]:
     return found or [[i] for i in range(len(scenario.requests))]
 
 
-def program_of(scenario: Scenario, horizon: float | None = None, version: str = LATEST) -> Program:
+def program_of(
+    scenario: Scenario, horizon: float | None = None, version: str = LATEST, *, plain: bool = False
+) -> Program:
     """The program that does with a scenario's requests what a version of vLLM v1 does.
 
-    Raises KeyError for a serving order no program is written for.
+    `plain` keeps to what the Lean model reads. Raises KeyError for a serving order no program is written for.
     """
-    return VllmRequest(scenario, rules_of(version)).program(horizon or _horizon(scenario))
+    return VllmRequest(scenario, rules_of(version), plain).program(horizon or _horizon(scenario))
 
 
 def _horizon(scenario: Scenario) -> float:

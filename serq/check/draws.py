@@ -10,9 +10,12 @@ import z3
 from serq.check import operations
 from serq.check.flags import as_z3, land, lnot, lor
 from serq.check.terms import INF, Term, Values, constant
-from serq.check.variables import EXP_TAIL, Variables
+from serq.check.variables import EXP_TAIL, LIKELY_TAIL, Variables
 
 Draw = Callable[[Variables, str, tuple[Term, ...]], Term]
+
+
+_LIKELY = LIKELY_TAIL / EXP_TAIL
 
 
 def _value(t: Term) -> float | None:
@@ -27,8 +30,8 @@ def _scaled(variables: Variables, what: str, mean: Term, tail: float, exact: boo
         return constant(0.0)
     if value is not None:
         low, high = sorted((0.0, value * tail))
-        return variables.term(what, low, high, exact=exact)
-    unit = variables.term(f"{what} over its mean", 0.0, tail, exact=exact)
+        return variables.term(what, low, high, exact=exact, likely=abs(value) * tail * _LIKELY)
+    unit = variables.term(f"{what} over its mean", 0.0, tail, exact=exact, likely=tail * _LIKELY)
     return operations.multiply(variables.rounding, mean, unit)
 
 
@@ -43,7 +46,7 @@ def deterministic(variables: Variables, what: str, args: tuple[Term, ...]) -> Te
 
 
 def uniform(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
-    """From low to high; rounding may reach high, a witness does not."""
+    """From low to below high, or to high where rounding reaches it."""
     low, high = _value(args[0]), _value(args[1])
     if low is not None and high is not None:
         if low == high:
@@ -56,12 +59,10 @@ def uniform(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
 
 
 def _between(variables: Variables, what: str, low: float, high: float) -> Term:
-    if low == 0.0 < high:
-        # high (1 - 2^-53) rounds to a double below high.
-        return variables.term(what, low, high, exact=True, open_high=True, strict=True)
-    slack = 8 * math.ulp(max(abs(low), abs(high)))
-    least, most = min(low, high), max(low, high)
-    return variables.term(what, least - slack, most + slack, exact=low < high, inner=(least, most), open_high=True)
+    """From low to the greatest double the interpreter yields, which rounding may make high itself."""
+    last = low + (high - low) * (1.0 - 2.0**-53)
+    likely = math.nextafter(high, low) if last == high and high > abs(low) else None
+    return variables.term(what, min(low, last), max(low, last), exact=True, likely=likely)
 
 
 def erlang(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:

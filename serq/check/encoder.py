@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from serq.check import operations, readings
 from serq.check.draws import DRAWS
 from serq.check.solver import Fact, both, negation
-from serq.check.terms import Term, constant, ite, truth
+from serq.check.terms import INF, Term, constant, ite, truth
 from serq.check.variables import Variables
-from serq.ir import encode
+from serq.ir import encode, tables
 from serq.ir import expressions as ex
 from serq.ir import program as pr
-from serq.ir import tables
 from serq.ir.validate.names import Names
 
 Attributes = Callable[[int], Term]
@@ -93,7 +92,11 @@ class Encoder:
             b = self.encode(e.right)
         if e.op in ("Div", "Sub"):
             self.watched.append(Watched(e, (a, b), both(*self._when)))
-        return operations.divide(r, a, b, quotient=quotient) if e.op == "Div" else operations.BINARY[e.op](r, a, b)
+        return (
+            operations.divide(r, a, b, quotient=quotient)
+            if e.op == "Div"
+            else operations.BINARY[e.op](r, a, b)
+        )
 
     def _call(self, e: ex.Call) -> Term:
         r = self.variables.rounding
@@ -111,7 +114,9 @@ class Encoder:
         while isinstance(e, ex.Cost):
             e = e.arg
         assert isinstance(e, ex.Expr)
-        return self._binary(e, quotient=True) if isinstance(e, ex.Binary) and e.op == "Div" else self.encode(e)
+        return (
+            self._binary(e, quotient=True) if isinstance(e, ex.Binary) and e.op == "Div" else self.encode(e)
+        )
 
     def _query(self, e: ex.Call) -> Term:
         make = readings.QUERIES[e.fun]
@@ -134,7 +139,9 @@ class Encoder:
                 return self._once(var, lambda: self._ranged(tables.CONTEXT[var].text, readings.CONTEXT[var]))
             case ex.Reg(index=index):
                 what = f"the register {self.names.register(index)}"
-                return self._once(f"register {index}", lambda: self._ranged(what, readings.Range(-readings.INF)))
+                return self._once(
+                    f"register {index}", lambda: self._ranged(what, readings.Range(-INF))
+                )
             case ex.Agg(fun=fun):
                 key = json.dumps(encode.expr(e))
                 return self._once(key, lambda: self._ranged(self.names.expr(e), readings.AGGREGATES[fun]))

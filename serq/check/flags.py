@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import z3
 
-Flag = bool | z3.BoolRef
+Flag: TypeAlias = "bool | z3.BoolRef"
 
 
 def lnot(a: Flag) -> Flag:
@@ -65,4 +66,5 @@ def _join(parts: list[z3.BoolRef], conjunction: bool) -> Flag:
         return conjunction
     if len(parts) == 1:
         return parts[0]
-    return z3.And(*parts) if conjunction else z3.Or(*parts)
+    joined: Flag = z3.And(*parts) if conjunction else z3.Or(*parts)
+    return joined

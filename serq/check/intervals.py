@@ -1,4 +1,4 @@
-"""Bounds of sums, products and quotients, rounded outwards."""
+"""Bounds of the doubles that sums, products and quotients yield: rounding keeps order, so it bounds itself."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ INF = math.inf
 Bounds = tuple[float, float]
 
 
-def outward(low: float, high: float) -> Bounds:
-    """Bounds moved one double outwards; NaN gives up."""
-    if low != low or high != high:
-        return (-INF, INF)
-    return math.nextafter(low, -INF), math.nextafter(high, INF)
+def sound(low: float, high: float) -> Bounds:
+    """Bounds; NaN gives up, and what overflows is unbounded."""
+    return (-INF if low != low else low), (INF if high != high else high)
 
 
 def add(a: Bounds, b: Bounds) -> Bounds:
     """Bounds of a sum."""
-    return outward(a[0] + b[0], a[1] + b[1])
+    return sound(a[0] + b[0], a[1] + b[1])
 
 
 def negate(a: Bounds) -> Bounds:
@@ -28,7 +26,7 @@ def negate(a: Bounds) -> Bounds:
 def multiply(a: Bounds, b: Bounds) -> Bounds:
     """Bounds of a product."""
     corners = [0.0 if x == 0 or y == 0 else x * y for x in a for y in b]
-    return outward(min(corners), max(corners))
+    return sound(min(corners), max(corners))
 
 
 def divide(a: Bounds, b: Bounds) -> Bounds:
@@ -38,7 +36,7 @@ def divide(a: Bounds, b: Bounds) -> Bounds:
     corners = [_quotient(x, y) for x in a for y in b]
     if any(c != c for c in corners):
         return (-INF, INF)
-    return outward(min(corners), max(corners))
+    return sound(min(corners), max(corners))
 
 
 def _quotient(x: float, y: float) -> float:

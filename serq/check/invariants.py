@@ -18,8 +18,7 @@ from serq.ir.traverse import expressions_of
 if TYPE_CHECKING:
     from serq.check.walk import Walk
 
-_ROUNDS = 14
-_TIMEOUT = 0.4
+_ROUNDS = 12
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,10 @@ def inductive(
     guesses = {slot: _first(entry.attrs[slot]) for slot in slots}
     if path in walk.found:
         guesses = {slot: _joined(guess, walk.found[path][slot]) for slot, guess in guesses.items()}
-    oracle = Oracle(walk.variables, min(_TIMEOUT, walk.oracle.timeout), walk.oracle.deadline)
+    oracle = walk.prober
     for turn in range(_ROUNDS):
         head = _head(walk, entry, guesses)
-        weaker = {}
+        weaker: dict[int, Guess] = {}
         for end in body(head):
             for slot, guess in guesses.items():
                 now = weaker.get(slot, guess)
@@ -113,11 +112,15 @@ def _upper(oracle: Oracle, end: State, after: Term, now: float, ladder: Sequence
 
 
 def _at_least(t: Term, bound: float) -> Fact:
-    return Fact(less(constant(bound), replace(t, nan=False, pos=False, neg=False), or_equal=True), lambda v: True)
+    return Fact(
+        less(constant(bound), replace(t, nan=False, pos=False, neg=False), or_equal=True), lambda v: True
+    )
 
 
 def _at_most(t: Term, bound: float) -> Fact:
-    return Fact(less(replace(t, nan=False, pos=False, neg=False), constant(bound), or_equal=True), lambda v: True)
+    return Fact(
+        less(replace(t, nan=False, pos=False, neg=False), constant(bound), or_equal=True), lambda v: True
+    )
 
 
 def _holds(oracle: Oracle, end: State, fact: Fact) -> bool:

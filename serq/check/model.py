@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,10 +25,16 @@ from serq.ir.corpus import Corpus, read_corpus
 from serq.ir.traverse import expressions_of
 from serq.ir.validate.names import Names
 
+
+def _plain(stmt: st.Stmt) -> bool:
+    """A run whose work is time, not tokens."""
+    return isinstance(stmt, st.Run) and stmt.mode == "Plain"
+
+
 Spot = TypeVar("Spot", Reading, Growth, Passing)
 Ranges = Mapping[str, tuple[float, float]]
 # So many occurrences of one place are tried for a witness.
-_TRIES = 6
+_TRIES = 4
 
 
 @dataclass(eq=False)
@@ -56,17 +63,38 @@ class Model:
 
     @cached_property
     def enclosing(self) -> Walk:
-        """The walk that covers every run."""
-        return self._walk(True)
+        """The walk that covers every run.
+
+        Positions and cached prefixes are whole as long as all amounts are: that is supposed
+        at first, and kept when every amount then is whole.
+        """
+        if self._integral(self._walk(False, integral=True)):
+            walk = self._walk(True, integral=True)
+            if self._integral(walk):
+                return walk
+        return self._walk(True, integral=False)
 
     @cached_property
     def exact(self) -> Walk:
         """The walk of what can happen."""
-        return self._walk(False)
+        return self._walk(False, integral=self.enclosing.variables.integral)
 
-    def _walk(self, enclosing: bool) -> Walk:
+    def _integral(self, walk: Walk) -> bool:
+        """Whether all amounts, blocks, budgets and chunks are whole."""
         program = self.program
-        variables = Variables()
+        roles = ("work", "units", "reserve", "growth", "load", "cache", "reuse")
+        if not all(r.term.whole for r in walk.readings if r.role in roles and not _plain(r.stmt)):
+            return False
+        if any(x != math.floor(x) for p in program.pools for x in (p.cap, p.block or 1.0) if x < math.inf):
+            return False
+        steps = [s.kind for s in program.stages if isinstance(s.kind, pr.Step)]
+        encoder = Encoder(program, self.names, walk.variables, lambda slot: constant(0.0))
+        parts = [e for s in steps for e in (s.budget, s.chunk, s.granule) if e is not None]
+        return all(encoder.encode(e).whole for e in parts)
+
+    def _walk(self, enclosing: bool, *, integral: bool) -> Walk:
+        program = self.program
+        variables = Variables(integral)
         unread = program.trace is not None and self.corpus is None
         slots = {program.attrs.index(name): bounds for name, bounds in self.ranges.items()}
         workload = Workload(program, self.names, variables, enclosing, self.corpus, slots, unread)
@@ -107,7 +135,10 @@ class Model:
         return Answer(Verdict.UNKNOWN, why=why), None
 
     def judge_readings(
-        self, path: IrPath, wrong: Callable[[Reading], Fact], wrong_again: Callable[[Reading], Fact] | None = None
+        self,
+        path: IrPath,
+        wrong: Callable[[Reading], Fact],
+        wrong_again: Callable[[Reading], Fact] | None = None,
     ) -> tuple[Answer, Reading | None]:
         """The verdict about every reading of a path; `wrong_again` is what a witness shows, if it is less."""
         return self.judge(
@@ -131,7 +162,11 @@ class Model:
         walk = self.enclosing
         result = {}
         for slot in range(len(self.program.attrs)):
-            terms = [constant(0.0)] + [r.state.attrs[slot] for r in walk.readings] + [r.state.attrs[slot] for r in walk.leavings]
+            terms = (
+                [constant(0.0)]
+                + [r.state.attrs[slot] for r in walk.readings]
+                + [r.state.attrs[slot] for r in walk.leavings]
+            )
             low, high = min(t.low for t in terms), max(t.high for t in terms)
             name = self.names.attr(slot)
             whole = all(t.whole for t in terms)

@@ -62,7 +62,7 @@ def _sum(
 ) -> Term:
     whole = _whole(a, b, bounds)
     zero = (a.low == a.high == 0) or (b.low == b.high == 0)
-    num = exact if whole or zero else r.near(exact)
+    num = exact if whole or zero else r.near(exact, bounds)
     b_pos, b_neg = signs
     nan = lor(a.nan, b.nan, land(a.pos, b_neg), land(a.neg, b_pos))
     pos = land(lnot(nan), lor(a.pos, b_pos))
@@ -75,7 +75,7 @@ def multiply(r: Rounding, a: Term, b: Term) -> Term:
     bounds = intervals.multiply((a.low, a.high), (b.low, b.high))
     whole = _whole(a, b, bounds)
     exact = a.num * b.num
-    num = exact if whole or _exact_scale(a) or _exact_scale(b) else r.near(exact, underflow=True)
+    num = exact if whole or _exact_scale(a) or _exact_scale(b) else r.near(exact, bounds, underflow=True)
     a_inf, b_inf = lor(a.pos, a.neg), lor(b.pos, b.neg)
     nan = lor(a.nan, b.nan, land(a_inf, b.finite, b.num == 0), land(b_inf, a.finite, a.num == 0))
     infinite = land(lor(a_inf, b_inf), lnot(nan))
@@ -114,7 +114,7 @@ def divide(r: Rounding, a: Term, b: Term, *, quotient: bool = False) -> Term:
         exact = r.fresh("q")
         r.know(z3.If(b.num == 0, exact == 0, exact * b.num == a.num), exact)
     keep = quotient and a.whole and b.whole and _magnitude(a) + _magnitude(b) < WHOLE_LIMIT
-    num = exact if keep or _power_of_two(b) else r.near(exact, underflow=True)
+    num = exact if keep or _power_of_two(b) else r.near(exact, bounds, underflow=True)
     a_inf, b_inf = lor(a.pos, a.neg), lor(b.pos, b.neg)
     zero: Flag = land(b.finite, b.num == 0) if by_zero else False
     nan = lor(a.nan, b.nan, land(a_inf, b_inf), land(zero, a.finite, a.num == 0) if by_zero else False)
@@ -122,7 +122,9 @@ def divide(r: Rounding, a: Term, b: Term, *, quotient: bool = False) -> Term:
     a_minus = lor(a.neg, land(a.finite, a.num < 0))
     minus = choose(a_minus, lnot(_minus(r, b, zero)), _minus(r, b, zero)) if infinite is not False else False
     return Term(
-        z3.If(b_inf, z3.RealVal(0), num) if not isinstance(b_inf, bool) else (z3.RealVal(0) if b_inf else num),
+        z3.If(b_inf, z3.RealVal(0), num)
+        if not isinstance(b_inf, bool)
+        else (z3.RealVal(0) if b_inf else num),
         _binary_compute("Div", a, b),
         nan,
         land(infinite, lnot(minus)),
@@ -153,9 +155,7 @@ def _magnitude(t: Term) -> float:
 
 def negate(r: Rounding, a: Term) -> Term:
     """Negation."""
-    return Term(
-        -a.num, lambda v: -v.of(a), a.nan, a.neg, a.pos, a.whole, *intervals.negate((a.low, a.high))
-    )
+    return Term(-a.num, lambda v: -v.of(a), a.nan, a.neg, a.pos, a.whole, *intervals.negate((a.low, a.high)))
 
 
 def logical_not(r: Rounding, a: Term) -> Term:
@@ -201,7 +201,7 @@ def _product(r: Rounding, a: Term, count: int, compute: Callable[[Values], float
     if count == 2:
         bounds = (max(bounds[0], 0.0), bounds[1])
     whole = a.whole and max(abs(bounds[0]), abs(bounds[1])) <= WHOLE_LIMIT
-    num = exact if whole or count == 1 else r.near(exact, steps=4, underflow=True)
+    num = exact if whole or count == 1 else r.near(exact, bounds, steps=4, underflow=True)
     return Term(num, compute, whole=whole, low=bounds[0], high=bounds[1])
 
 
@@ -238,7 +238,14 @@ def absolute(r: Rounding, a: Term) -> Term:
     low = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
     num = z3.If(a.num >= 0, a.num, -a.num)
     return Term(
-        num, lambda v: abs(v.of(a)), a.nan, lor(a.pos, a.neg), False, a.whole, low, max(abs(a.low), abs(a.high))
+        num,
+        lambda v: abs(v.of(a)),
+        a.nan,
+        lor(a.pos, a.neg),
+        False,
+        a.whole,
+        low,
+        max(abs(a.low), abs(a.high)),
     )
 
 
@@ -258,9 +265,7 @@ def ceil(r: Rounding, a: Term) -> Term:
 def _rounded_to_whole(a: Term, num: z3.ArithRef, fun: str, low: float, high: float) -> Term:
     concrete = constants._ONE[fun]
     whole = max(abs(low), abs(high)) <= WHOLE_LIMIT
-    return Term(
-        a.num if a.whole else num, lambda v: concrete(v.of(a)), a.nan, a.pos, a.neg, whole, low, high
-    )
+    return Term(a.num if a.whole else num, lambda v: concrete(v.of(a)), a.nan, a.pos, a.neg, whole, low, high)
 
 
 def square_root(r: Rounding, a: Term) -> Term:
@@ -282,11 +287,15 @@ def square_root(r: Rounding, a: Term) -> Term:
 def exponential(r: Rounding, a: Term) -> Term:
     """e to the power, by its sign and its order with 1."""
     result, overflow = r.fresh("exp"), r.fresh_flag("over")
-    r.know(z3.And(result >= 0, z3.Implies(a.num >= 0, result >= 1), z3.Implies(a.num <= 0, result <= 1)), result)
+    r.know(
+        z3.And(result >= 0, z3.Implies(a.num >= 0, result >= 1), z3.Implies(a.num <= 0, result <= 1)), result
+    )
     over: Flag = False if a.high <= 709 and a.ordinary else land(a.finite, a.num > 709, overflow)
     num = z3.If(a.neg, z3.RealVal(0), result) if not isinstance(a.neg, bool) else result
     high = math.exp(a.high) * (1 + 1e-12) if a.high <= 709 else INF
-    return Term(num, lambda v: constants._ONE["Exp"](v.of(a)), a.nan, lor(a.pos, over), False, low=0.0, high=high)
+    return Term(
+        num, lambda v: constants._ONE["Exp"](v.of(a)), a.nan, lor(a.pos, over), False, low=0.0, high=high
+    )
 
 
 def logarithm(r: Rounding, a: Term) -> Term:

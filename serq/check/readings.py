@@ -14,42 +14,47 @@ from serq.ir.validate.constants import constant as folded
 
 @dataclass(frozen=True)
 class Range:
-    """Bounds of a reading; `horizon` puts the run's end in place of an infinite bound."""
+    """Bounds of a reading.
+
+    `horizon` puts the run's end in place of an infinite bound; `tokens` are whole in integral programs.
+    """
 
     low: float = 0.0
     high: float = INF
     whole: bool = False
     horizon: bool = False
+    tokens: bool = False
 
 
 _COUNT = Range(whole=True)
 _BIT = Range(0.0, 1.0, whole=True)
 _TIME = Range(horizon=True)
 _AMOUNT = Range()
+_TOKENS = Range(tokens=True)
 
 CONTEXT: Mapping[str, Range] = {
     "Now": _TIME,
     "Waited": _TIME,
-    "Size": _AMOUNT,
+    "Size": _TOKENS,
     "Age": _TIME,
     "Last": _TIME,
     "Queued": _BIT,
     "N": Range(1.0, whole=True),
-    "Ntok": _AMOUNT,
+    "Ntok": _TOKENS,
     "Ndec": _COUNT,
-    "Npre": _AMOUNT,
+    "Npre": _TOKENS,
     "Nres": _COUNT,
-    "Kvb": _AMOUNT,
-    "Kvp": _AMOUNT,
+    "Kvb": _TOKENS,
+    "Kvp": _TOKENS,
     "Attn": _AMOUNT,
     "Decoding": _BIT,
     "Admission": _COUNT,
-    "Remaining": _AMOUNT,
-    "Position": _AMOUNT,
+    "Remaining": _TOKENS,
+    "Position": _TOKENS,
     "Admitted": _COUNT,
     "Preempted": _COUNT,
-    "Demand": _AMOUNT,
-    "Served": _AMOUNT,
+    "Demand": _TOKENS,
+    "Served": _TOKENS,
     "Arrived": _COUNT,
 }
 AGGREGATES: Mapping[str, Range] = {
@@ -70,7 +75,7 @@ _STAGE_QUERIES: Mapping[str, Range] = {
     "EstWait": _AMOUNT,
     "Price": Range(-INF),
 }
-_POOL_COUNTS: Mapping[str, Range] = {"Holders": _COUNT, "Queued": _COUNT, "CachedIn": _AMOUNT}
+_POOL_COUNTS: Mapping[str, Range] = {"Holders": _COUNT, "Queued": _COUNT, "CachedIn": _TOKENS}
 
 Query = Callable[[Variables, pr.Program, ex.Call, str], Term]
 
@@ -78,7 +83,9 @@ Query = Callable[[Variables, pr.Program, ex.Call, str], Term]
 def ranged(variables: Variables, what: str, r: Range, horizon: float) -> Term:
     """A fresh reading of a range."""
     high = horizon if r.horizon else r.high
-    return variables.term(what, r.low, high, exact=False, whole=r.whole, assumed=True)
+    return variables.term(
+        what, r.low, high, exact=False, whole=r.whole or (r.tokens and variables.integral), assumed=True
+    )
 
 
 def _stage_query(fun: str) -> Query:
@@ -116,8 +123,9 @@ def _caps(program: pr.Program, call: ex.Call) -> list[float]:
 
 
 def _used(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
-    most = max(_caps(program, call)) + _DRIFT
-    return variables.term(what, -_DRIFT, most, exact=False, assumed=True)
+    drift = 0.0 if variables.integral else _DRIFT
+    most = max(_caps(program, call)) + drift
+    return variables.term(what, -drift, most, exact=False, whole=variables.integral, assumed=True)
 
 
 def _free(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
@@ -143,8 +151,10 @@ def _budget_left(variables: Variables, program: pr.Program, call: ex.Call, what:
         if min(known) == INF:
             return constant(INF)
         if max(known) < INF:
-            return variables.term(what, 0.0, max(0.0, *known), exact=False)
-    return _or_infinite(variables, variables.term(what, 0.0, INF, exact=False, assumed=True))
+            return variables.term(what, 0.0, max(0.0, *known), exact=False, whole=variables.integral)
+    return _or_infinite(
+        variables, variables.term(what, 0.0, INF, exact=False, whole=variables.integral, assumed=True)
+    )
 
 
 QUERIES: Mapping[str, Query] = {

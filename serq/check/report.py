@@ -76,7 +76,13 @@ class CheckReport:
 
 
 def diagnostic(
-    code: str, message: str, path: IrPath, severity: Severity, *, note: str | None = None, hint: str | None = None
+    code: str,
+    message: str,
+    path: IrPath,
+    severity: Severity,
+    *,
+    note: str | None = None,
+    hint: str | None = None,
 ) -> Diagnostic:
     """A diagnostic at a place of the IR."""
     return Diagnostic(code, message, Place(path=path), note, hint, severity)

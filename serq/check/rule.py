@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from serq.check.model import Model
 from serq.check.places import Reading, State
@@ -13,12 +13,18 @@ from serq.check.terms import Values
 from serq.diagnostics import IrPath, Severity
 from serq.ir import expressions as ex
 
+# So many values of a witness are printed; a finding keeps them all.
+_SHOWN = 8
+
 Check = Callable[[Model], Iterator[Finding]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `bad` and `good` are programs the first of which it refutes; `settings` what they run with."""
+    """A rule. `bad` and `good` are programs the first of which it refutes.
+
+    `hide` are attributes to hide in both after compiling, where the text cannot say it.
+    """
 
     code: str
     name: str
@@ -26,7 +32,7 @@ class Rule:
     check: Check
     bad: str
     good: str
-    settings: Mapping[str, float] = field(default_factory=lambda: {"horizon": 100.0})
+    hide: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -48,13 +54,18 @@ class Rule:
         shown = answer.witness if witness is None else witness
         if answer.verdict is not Verdict.REFUTED:
             return Finding(self.name, self.code, path, answer.verdict, (), answer.why)
-        parts = [f"for example with {told(shown)}" if shown else "", note or ""]
+        parts = [f"for example with {told(shown[:_SHOWN])}" if shown else "", note or ""]
+        if answer.rare:
+            parts.append("only for a draw that far in its tail (less than once in a hundred thousand)")
         text = "; ".join(p for p in parts if p) or None
-        found = diagnostic(self.code, message, path, severity or self.severity, note=text, hint=hint)
+        grave = Severity.WARNING if answer.rare else severity or self.severity
+        found = diagnostic(self.code, message, path, grave, note=text, hint=hint)
         return Finding(self.name, self.code, path, answer.verdict, shown, "", found)
 
 
-def attributes_read(model: Model, values: Values | None, state: State, *exprs: ex.Expr | None) -> tuple[tuple[str, float], ...]:
+def attributes_read(
+    model: Model, values: Values | None, state: State, *exprs: ex.Expr | None
+) -> tuple[tuple[str, float], ...]:
     """The witness as the attributes that expressions read, with their values."""
     if values is None:
         return ()

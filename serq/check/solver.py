@@ -7,7 +7,7 @@ machine is; wall-clock time is a second limit, several times as generous.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +19,9 @@ from serq.check.variables import Variable, Variables, exact_real
 
 # Resource units per second of the time-out, measured on a slow core.
 _UNITS = 1_500_000
+
+
+_COARSE = "the bounds found are too coarse for a proof, and the ways tried show no witness"
 
 
 class Verdict(StrEnum):
@@ -39,12 +42,16 @@ class Fact:
 
 @dataclass(frozen=True)
 class Answer:
-    """A verdict: the witness that refutes, by variable, or why it is unknown."""
+    """A verdict: the witness that refutes, by variable, or why it is unknown.
+
+    `rare` says that a draw of the witness lies far in its tail.
+    """
 
     verdict: Verdict
     witness: tuple[tuple[str, float], ...] = ()
     why: str = ""
     values: Values | None = None
+    rare: bool = False
 
 
 def both(*facts: Fact) -> Fact:
@@ -62,18 +69,25 @@ FALSE = Fact(False, lambda v: False)
 
 
 class Oracle:
-    """Asks whether something wrong can happen, for all values of a model's variables."""
+    """Asks whether something wrong can happen, for all values of a model's variables.
 
-    def __init__(self, variables: Variables, timeout: float, deadline: float | None = None) -> None:
+    After `patience` questions without an answer the others get a tenth of the limit.
+    """
+
+    def __init__(
+        self, variables: Variables, timeout: float, deadline: float | None = None, patience: int = 24
+    ) -> None:
         self.variables = variables
         self.timeout = timeout
         self.deadline = deadline
+        self._patience = patience
+        self._unanswered = 0
 
     def never(self, wrong: Fact) -> bool:
         """Whether something is proved never to happen; no when it is not decided in time."""
         if isinstance(wrong.flag, bool):
             return not wrong.flag
-        return self._check([wrong.flag])[0] == z3.unsat
+        return bool(self._check([wrong.flag])[0] == z3.unsat)
 
     def ask(self, wrong: Fact, *, proof: bool = True, witness: bool = True) -> Answer:
         """Refuted when it can happen (a witness confirms it in doubles), proved when it never does.
@@ -81,7 +95,7 @@ class Oracle:
         `proof` false leaves out "proved": the variables enclose only some of what happens.
         """
         if wrong.flag is False:
-            return Answer(Verdict.PROVED) if proof else Answer(Verdict.UNKNOWN, why="not all paths are looked at")
+            return Answer(Verdict.PROVED) if proof else Answer(Verdict.UNKNOWN, why=_COARSE)
         if not witness:
             return self._proof_only(wrong)
         last = "the solver gave no answer in its limit"
@@ -90,7 +104,7 @@ class Oracle:
             if result == z3.unsat and not preference:
                 if proof:
                     return Answer(Verdict.PROVED)
-                return Answer(Verdict.UNKNOWN, why="not all paths are looked at")
+                return Answer(Verdict.UNKNOWN, why=_COARSE)
             if model is not None:
                 confirmed = self._confirm(wrong, model)
                 if isinstance(confirmed, Answer):
@@ -103,12 +117,17 @@ class Oracle:
         if result == z3.unsat:
             return Answer(Verdict.PROVED)
         why = "it may happen for values that only enclose what occurs"
-        return Answer(Verdict.UNKNOWN, why=why if result == z3.sat else "the solver gave no answer in its limit")
+        return Answer(
+            Verdict.UNKNOWN, why=why if result == z3.sat else "the solver gave no answer in its limit"
+        )
 
     def _preferences(self) -> list[list[z3.BoolRef]]:
-        """What makes a witness easy to read: whole numbers first; at last, nothing."""
-        free = [v for v in self.variables.table.values() if v.exact and not v.whole]
-        return [[z3.IsInt(v.num) for v in free], []] if free else [[]]
+        """What makes a witness easy to believe: whole numbers and draws out of their tails; at last, nothing."""
+        table = self.variables.table.values()
+        whole = [z3.IsInt(v.num) for v in table if v.exact and not v.whole]
+        likely = [z3.And(v.num <= v.likely, v.num >= -v.likely) for v in table if v.likely is not None]
+        ways = [[*whole, *likely], likely] if whole else [likely]
+        return [*ways, []] if likely or whole else [[]]
 
     def _check(self, parts: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
         left = self.timeout
@@ -117,12 +136,14 @@ class Oracle:
             if left <= 0:
                 return z3.unknown, None
         solver = z3.Solver()
-        solver.set("rlimit", int(self.timeout * _UNITS))
+        share = 1.0 if self._unanswered < self._patience else 0.1
+        solver.set("rlimit", int(self.timeout * _UNITS * share))
         solver.set("timeout", max(1, int(4000 * left)))
         solver.set("random_seed", 0)
-        solver.add(*relevant(self.variables.rounding.facts, parts))
+        solver.add(*self.variables.rounding.relevant(parts))
         solver.add(*parts)
         result = solver.check()
+        self._unanswered += result == z3.unknown
         return result, solver.model() if result == z3.sat else None
 
     def _confirm(self, wrong: Fact, model: z3.ModelRef) -> Answer | str:
@@ -143,30 +164,13 @@ class Oracle:
         for variable in read:
             if not variable.allows(values.read[variable.name]):
                 return f"{variable.what} does not take the witness's value"
-        return Answer(Verdict.REFUTED, tuple((v.what, values.read[v.name]) for v in read), values=values)
+        rare = any(v.likely is not None and abs(values.read[v.name]) > v.likely for v in read)
+        return Answer(Verdict.REFUTED, tuple((v.what, values.read[v.name]) for v in read), values=values, rare=rare)
 
     def _whatever(self, wrong: Fact, read: Sequence[Variable], values: Values) -> bool:
         """Whether the witness's exact values alone make it happen, whatever the others are."""
         held = [v.num == exact_real(values.read[v.name]) for v in read if v.exact]
-        return self._check([as_z3(lnot(wrong.flag)), *held])[0] == z3.unsat
-
-
-def relevant(facts: Mapping[str, Sequence[z3.BoolRef]], parts: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:
-    """The facts about the names in what is asked, and about the names in those facts, and so on."""
-    chosen: dict[int, z3.BoolRef] = {}
-    seen: set[int] = set()
-    stack: list[z3.ExprRef] = list(parts)
-    while stack:
-        node = stack.pop()
-        if node.get_id() in seen:
-            continue
-        seen.add(node.get_id())
-        if z3.is_const(node) and node.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-            for fact in facts.get(node.decl().name(), ()):
-                chosen.setdefault(fact.get_id(), fact)
-                stack.append(fact)
-        stack.extend(node.children())
-    return list(chosen.values())
+        return bool(self._check([as_z3(lnot(wrong.flag)), *held])[0] == z3.unsat)
 
 
 def _as_float(value: z3.ExprRef) -> float | None:

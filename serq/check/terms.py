@@ -11,20 +11,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 import z3
 
 from serq.check.flags import Flag, choose, land, lnot, lor
+from serq.check.free import Names
 
 INF = math.inf
 NAN = math.nan
 WHOLE_LIMIT = 2.0**53
 _ULP = Fraction(1, 2**53)
-# Larger than the least subnormal: the absolute error of an underflow, kept readable for the solver.
-_TINY = Fraction(1, 2**300)
+# Larger than the least subnormal: the absolute error of an underflow, kept short for the solver.
+_TINY = Fraction(1, 2**60)
 
 
 @dataclass(eq=False)
@@ -33,14 +35,15 @@ class Values:
 
     given: Mapping[str, float]
     read: dict[str, float] = field(default_factory=dict)
-    _memo: dict[int, float] = field(default_factory=dict)
+    _memo: dict[int, tuple[Term, float]] = field(default_factory=dict)
 
     def of(self, term: Term) -> float:
         """The value of a term, computed once."""
         key = id(term)
         if key not in self._memo:
-            self._memo[key] = term.compute(self)
-        return self._memo[key]
+            # The term is kept beside its value, so that no other takes its identity.
+            self._memo[key] = term, term.compute(self)
+        return self._memo[key][1]
 
     def variable(self, name: str, default: float = 0.0) -> float:
         """The value of a variable; one the solver left open is `default`."""
@@ -79,6 +82,7 @@ class Rounding:
 
     def __init__(self) -> None:
         self.facts: dict[str, list[z3.BoolRef]] = {}
+        self._names = Names()
         self._numbers = itertools.count()
 
     def fresh(self, stem: str) -> z3.ArithRef:
@@ -97,28 +101,58 @@ class Rounding:
         for name in about:
             self.facts.setdefault(name.decl().name(), []).append(fact)
 
-    def near(self, exact: z3.ArithRef, *, steps: int = 1, underflow: bool = False) -> z3.ArithRef:
-        """A real within so many roundings of another, of the same sign."""
+    def near(
+        self, exact: z3.ArithRef, bounds: tuple[float, float], *, steps: int = 1, underflow: bool = False
+    ) -> z3.ArithRef:
+        """A real within so many roundings of another, of the same sign, inside bounds of the doubles."""
         rounded = self.fresh("r")
         slack = _real(steps * _ULP)
         tiny = _real(_TINY) if underflow else _real(0)
-        above = z3.And(rounded >= exact - exact * slack - tiny, rounded <= exact + exact * slack + tiny, rounded >= 0)
-        below = z3.And(rounded <= exact - exact * slack + tiny, rounded >= exact + exact * slack - tiny, rounded <= 0)
+        above = z3.And(
+            rounded >= exact - exact * slack - tiny, rounded <= exact + exact * slack + tiny, rounded >= 0
+        )
+        below = z3.And(
+            rounded <= exact - exact * slack + tiny, rounded >= exact + exact * slack - tiny, rounded <= 0
+        )
         self.know(z3.If(exact >= 0, above, below), rounded)
+        if bounds[0] != -INF:
+            self.know(rounded >= _real(Fraction(bounds[0])), rounded)
+        if bounds[1] != INF:
+            self.know(rounded <= _real(Fraction(bounds[1])), rounded)
         return rounded
 
 
+    def relevant(self, parts: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:
+        """The facts about the names in what is asked, and about the names in those facts, and so on."""
+        chosen: dict[int, z3.BoolRef] = {}
+        seen: set[str] = set()
+        waiting = [name for part in parts for name in self._names.of(part)]
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for fact in self.facts.get(name, ()):
+                if fact.get_id() not in chosen:
+                    chosen[fact.get_id()] = fact
+                    waiting.extend(self._names.of(fact) - seen)
+        return list(chosen.values())
+
+
+@cache
 def _real(value: Fraction | int) -> z3.RatNumRef:
     f = Fraction(value)
-    return z3.Q(f.numerator, f.denominator)
+    return z3.RealVal(f"{f.numerator}/{f.denominator}")
 
 
 def constant(value: float) -> Term:
     """A number of the program."""
     if value != value:
-        return Term(z3.RealVal(0), lambda v: NAN, nan=True, low=0.0, high=0.0)
+        return Term(z3.RealVal(0), lambda v: NAN, nan=True, whole=True, low=0.0, high=0.0)
     if value in (INF, -INF):
-        return Term(z3.RealVal(0), lambda v: value, pos=value > 0, neg=value < 0, low=0.0, high=0.0)
+        return Term(
+            z3.RealVal(0), lambda v: value, pos=value > 0, neg=value < 0, whole=True, low=0.0, high=0.0
+        )
     whole = value == math.floor(value) and abs(value) <= WHOLE_LIMIT
     return Term(_real(Fraction(value)), lambda v: value, whole=whole, low=value, high=value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import z3
 
@@ -12,6 +13,7 @@ from serq.check.terms import INF, WHOLE_LIMIT, Rounding, Term
 
 # The least unit draw is 2^-53, so an exponential draw is at most this many means.
 EXP_TAIL = -math.log(2.0**-53) * (1 + 1e-12)
+LIKELY_TAIL = 12.0
 # Values carried round loops and read from the state are taken to stay below this (about 10^12).
 MODERATE = 2.0**40
 
@@ -22,8 +24,8 @@ class Variable:
 
     `exact` says that every value the facts allow can occur, so that a witness may choose
     it; otherwise the facts only enclose what occurs, and a witness that reads it shows
-    nothing. `allows` is the support as doubles: `inner`, where rounding widened the facts;
-    `open_high` leaves the upper bound out, `strict` in the facts as well.
+    nothing. `open_high` leaves the upper bound out. `likely` is the magnitude a draw exceeds
+    about once in two hundred thousand times.
     """
 
     name: str
@@ -34,21 +36,20 @@ class Variable:
     low: float
     high: float
     open_high: bool = False
-    strict: bool = False
-    inner: tuple[float, float] | None = None
+    likely: float | None = None
 
     def allows(self, value: float) -> bool:
         """Whether a double lies in the support."""
         if self.whole and value != math.floor(value):
             return False
-        low, high = self.inner or (self.low, self.high)
-        return low <= value <= high and not (self.open_high and value == high)
+        return self.low <= value <= self.high and not (self.open_high and value == self.high)
 
 
 class Variables:
-    """All the variables of a model, and the facts about them."""
+    """All the variables of a model, and the facts about them; `integral` says that token counts are whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, integral: bool = False) -> None:
+        self.integral = integral
         self.rounding = Rounding()
         self.table: dict[str, Variable] = {}
         self.assumptions: dict[str, str] = {}
@@ -62,8 +63,7 @@ class Variables:
         exact: bool,
         whole: bool = False,
         open_high: bool = False,
-        strict: bool = False,
-        inner: tuple[float, float] | None = None,
+        likely: float | None = None,
         assumed: bool = False,
     ) -> Term:
         """A fresh variable as a term; `assumed` says that infinite bounds stand for moderate ones."""
@@ -72,7 +72,7 @@ class Variables:
             low, high = max(low, -MODERATE), min(high, MODERATE)
             self.assumptions[name] = f"{what} stays within ±2^40"
         num = z3.ToReal(z3.Int(name)) if whole else z3.Real(name)
-        variable = Variable(name, what, exact, num, whole, low, high, open_high, strict, inner)
+        variable = Variable(name, what, exact, num, whole, low, high, open_high, likely)
         self.table[name] = variable
         self._bounds(variable, num.arg(0) if whole else num)
         start = _inside(low, high)
@@ -84,7 +84,7 @@ class Variables:
             self.rounding.know(v.num >= exact_real(v.low), about)
         if v.high != INF:
             bound = exact_real(v.high)
-            self.rounding.know(v.num < bound if v.strict else v.num <= bound, about)
+            self.rounding.know(v.num < bound if v.open_high else v.num <= bound, about)
 
     def flagged(self, what: str, term: Term) -> Term:
         """The term, which may also be NaN or infinite."""
@@ -97,7 +97,8 @@ def _inside(low: float, high: float) -> float:
     return low if low != -INF and low > 0 else (high if high < 0 else 0.0)
 
 
+@cache
 def exact_real(value: float) -> z3.RatNumRef:
     """A double as an exact rational."""
     f = Fraction(value)
-    return z3.Q(f.numerator, f.denominator)
+    return z3.RealVal(f"{f.numerator}/{f.denominator}")

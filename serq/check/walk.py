@@ -17,8 +17,8 @@ from serq.check.encoder import Encoder
 from serq.check.flags import Flag, choose, lor
 from serq.check.invariants import Guess, constants_of, inductive
 from serq.check.places import Growth, Leaving, Passing, Reading, Scope, State
-from serq.check.solver import FALSE, TRUE, Fact, Oracle, both
 from serq.check.readings import pools_of
+from serq.check.solver import FALSE, TRUE, Fact, Oracle, both
 from serq.check.terms import INF, Term, constant, equal, ite, less
 from serq.check.variables import Variables
 from serq.check.workload import Workload
@@ -30,6 +30,8 @@ from serq.ir.validate.names import Names
 from serq.ir.validate.paths import same_ref
 
 PASSES = 3
+# Seconds for one question about an invariant.
+_PROBE = 0.4
 # The tolerance of amounts (interp.md §1), and a wider one for what fits.
 EPS = 1e-9
 _FITS = 1e-6
@@ -46,9 +48,11 @@ class Walk:
     enclosing: bool
     workload: Workload
     readings: list[Reading] = field(default_factory=list)
+    started: State | None = None
     growths: list[Growth] = field(default_factory=list)
     leavings: list[Leaving] = field(default_factory=list)
     passings: list[Passing] = field(default_factory=list)
+    prober: Oracle = field(init=False)
     ladder: list[float] = field(default_factory=list)
     found: dict[IrPath, dict[int, Guess]] = field(default_factory=dict)
     _points: list[list[State]] = field(default_factory=list)
@@ -57,13 +61,15 @@ class Walk:
     def run(self) -> None:
         """Walk init, presets and the session block."""
         self.ladder = constants_of(self.program)
+        probe = min(_PROBE, self.oracle.timeout)
+        self.prober = Oracle(self.variables, probe, self.oracle.deadline, patience=8)
         zero = constant(0.0)
-        attrs = {slot: zero for slot in range(len(self.program.attrs))}
-        attrs[self.program.slot_serial] = self._loose("the serial number", 0.0, whole=True)
+        attrs = dict.fromkeys(range(len(self.program.attrs)), zero)
+        attrs[self.program.slot_serial] = self.workload.serial()
         state = State(attrs, {}, TRUE)
         state = self._block(self.program.init, state)
-        after_init = self.workload.preset(state)
-        self._block(self.program.session, after_init)
+        self.started = self.workload.preset(state)
+        self._block(self.program.session, self.started)
 
     # Values
 
@@ -120,7 +126,8 @@ class Walk:
                 return self._enlarge(state, path, pool, term, "added")
             case st.Load(pool=pool, amount=amount):
                 term = self._read(state, amount, stmt, (*path, 1), "load", pool)
-                return replace(state, live=both(state.live, amount_valid(term)))
+                scope = self._grown(state.scope, pool, term, "computed")
+                return replace(state, scope=scope, live=both(state.live, amount_valid(term)))
             case st.Branch(guard=guard, then=then, other=other):
                 test, contrary = self._guard(state, guard, stmt, path)
                 yes = self._block(then, replace(state, live=both(state.live, test)))
@@ -153,11 +160,12 @@ class Walk:
         return replace(self._block(program.turn, state), turns=state.turns + 1)
 
     def _run(self, stmt: st.Run, path: IrPath, state: State) -> State:
-        self._point(state)
         work = self._read(state, stmt.work, stmt, (*path, "work"), "work", stmt.stage)
         progress = either(state.progress, Fact(above_zero(work), lambda v: v.of(work) > 0.0))
         state = replace(state, progress=progress, live=both(state.live, amount_valid(work)))
-        return state if stmt.growing is None else self._enlarge(state, path, stmt.growing, work, "computed")
+        after = state if stmt.growing is None else self._enlarge(state, path, stmt.growing, work, "computed")
+        self._point(after)
+        return after
 
     def _enlarge(self, state: State, path: IrPath, ref: ex.CRef, amount: Term, kind: str) -> State:
         """The state after the innermost hold of a pool computed or added an amount."""
@@ -243,9 +251,7 @@ class Walk:
             self._record(Reading((*path, "reuse"), "reuse", stmt.reuse, term, state, stmt, None, watched))
         return tuple(units), tuple(reserves)
 
-    def _admissible(
-        self, stmt: st.Hold, units: Sequence[Term], reserves: Sequence[Term | None]
-    ) -> Fact:
+    def _admissible(self, stmt: st.Hold, units: Sequence[Term], reserves: Sequence[Term | None]) -> Fact:
         """When a header's amounts are valid and fit the largest pool it may name: otherwise no body runs."""
         facts = []
         for part, unit, reserve in zip(stmt.pools, units, reserves, strict=True):
@@ -269,7 +275,14 @@ class Walk:
         """`cached` after the admission: nothing without a cache clause, or before anything was cached."""
         if stmt.cache is None or (not self.enclosing and not state.cached_before):
             return constant(0.0)
-        return self._loose("the cached prefix consumed", 0.0)
+        own = self._tokens("the cached prefix consumed")
+        if stmt.reuse is None:
+            return own
+        most = non_negative(self.encoder(state).encode(stmt.reuse))
+        return operations.minimum(self.variables.rounding, own, most)
+
+    def _tokens(self, what: str, most: float = INF) -> Term:
+        return self._loose(what, 0.0, most, whole=self.variables.integral)
 
     def _preemptible(self, stmt: st.Hold) -> bool:
         program = self.program
@@ -293,16 +306,31 @@ class Walk:
 
         def body(head: State) -> list[State]:
             self._points.append([])
-            inside = assign(head, program.slot_cached, self._loose("the cached prefix consumed", 0.0))
-            self._point(inside)
+            own = self._consumed(stmt, head)
             zero = tuple(constant(0.0) for _ in stmt.pools)
-            scope = Scope(stmt, path, zero, tuple(None for _ in stmt.pools), zero[0], {}, {}, None)
-            self._block(stmt.body, replace(inside, scope=scope))
+            scope = Scope(stmt, path, zero, tuple(None for _ in stmt.pools), own, {}, {}, None)
+            inside = replace(assign(head, program.slot_cached, own), scope=scope)
+            self._point(inside)
+            self._block(stmt.body, inside)
             again = self._points.pop()
-            computed = self._loose("the position of the last preemption", 0.0)
-            return [assign(x, program.slot_computed, computed) for x in again]
+            return [assign(x, program.slot_computed, self._position(stmt, path, x)) for x in again]
 
         return self._invariant(path, state, slots, body)
+
+    def _position(self, stmt: st.Hold, path: IrPath, state: State) -> Term:
+        """How far a hold had come when it was preempted: at most all it set out to compute."""
+        scope = state.scope
+        while scope is not None and scope.path != path:
+            scope = scope.outer
+        computed = self._tokens("the position of the last preemption")
+        if scope is None:
+            return computed
+        r = self.variables.rounding
+        most = scope.own
+        for k in range(len(stmt.pools)):
+            if k in scope.computed:
+                most = operations.maximum(r, most, operations.add(r, scope.own, scope.computed[k]))
+        return operations.minimum(r, computed, most)
 
     def _loop(self, stmt: st.Stmt, path: IrPath, state: State, body: int, guard: ex.Expr | None) -> State:
         if not self.enclosing:
@@ -443,9 +471,7 @@ def either(a: Fact, b: Fact) -> Fact:
 
 def assign(state: State, slot: int, term: Term) -> State:
     """The state with an attribute assigned."""
-    return replace(
-        state, attrs={**state.attrs, slot: term}, assigned={**state.assigned, slot: TRUE}
-    )
+    return replace(state, attrs={**state.attrs, slot: term}, assigned={**state.assigned, slot: TRUE})
 
 
 def merge(test: Fact, yes: State, no: State) -> State:
@@ -473,7 +499,9 @@ def pick(test: Fact, yes: Fact, no: Fact) -> Fact:
     """One fact or the other."""
     if yes is no:
         return yes
-    return Fact(choose(test.flag, yes.flag, no.flag), lambda v: yes.holds(v) if test.holds(v) else no.holds(v))
+    return Fact(
+        choose(test.flag, yes.flag, no.flag), lambda v: yes.holds(v) if test.holds(v) else no.holds(v)
+    )
 
 
 def _merge_scope(test: Fact, yes: Scope | None, no: Scope | None) -> Scope | None:
@@ -510,4 +538,3 @@ def _references(stmt: st.Stmt, path: IrPath) -> list[tuple[ex.CRef, IrPath]]:
             return found + [(r, (*path, "also", i)) for i, r in enumerate(also)]
         case _:
             return []
-

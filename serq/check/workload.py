@@ -59,6 +59,19 @@ class Workload:
             slots |= {p.slot_new, p.slot_out, p.slot_think, p.slot_forced, p.slot_more}
         return slots
 
+    def serial(self) -> Term:
+        """The serial number of a session."""
+        match self.program.arrival:
+            case pr.Batch(size=n):
+                most = n - 1.0
+            case pr.Sessions(sessions=sessions):
+                most = max(0.0, len(sessions) - 1.0)
+            case _:
+                most = math.inf if self.enclosing else 9.0
+        exact = not self.enclosing and not isinstance(self.program.arrival, pr.Sessions)
+        ordered = self.program.trace is not None and self.program.trace_ordered
+        return self.variables.term("serial", 0.0, most, exact=exact and not ordered, whole=True, assumed=True)
+
     # Presets
 
     def preset(self, state: State) -> State:
@@ -131,7 +144,9 @@ class Workload:
         at = state.turns
         attrs = dict(state.attrs)
         for slot in sorted(self.turn_slots):
-            terms = [_loaded(case, at, slot, self.program.slot_more, state.attrs[slot]) for case in self._cases]
+            terms = [
+                _loaded(case, at, slot, self.program.slot_more, state.attrs[slot]) for case in self._cases
+            ]
             attrs[slot] = terms[0] if self._pick is None else _chain(self._pick, terms)
         return replace(state, attrs=attrs)
 

@@ -9,13 +9,14 @@ from rich.text import Text
 
 from serq.cli.output import report_diagnostics
 from serq.diagnostics import BANDS, Code, Diagnostic, SerqError, all_codes, lookup, render_text, suggestion
-from serq.lang.compile import compile_text
+from serq.lang.compile import Compiled, compile_text
 from serq.lang.format import format_source
 from serq.lang.pygments_lexer import SerqLexer
 from serq.lang.settings import Settings
+from serq.sim import run
 
 
-@click.command()
+@click.command(short_help="Say what a diagnostic's code means.")
 @click.argument("code", required=False)
 def command(code: str | None) -> int:
     """Say what CODE means, why it is refused, and how to repair it; without CODE, list them all."""
@@ -67,13 +68,21 @@ def laid_out(program: str) -> str:
 
 
 def said(code: str, program: str) -> str:
-    """What the compiler says about a refused program; empty for what only a run or another tool sees."""
+    """What is said about a refused program when it is compiled, else when it is run; empty for other tools' codes."""
+    found = [d for d in _findings(program) if d.code == code]
+    return render_text(found[:1], {"": program}).rstrip()
+
+
+def _findings(program: str) -> tuple[Diagnostic, ...]:
+    compiled: Compiled | None = None
     try:
-        compile_text(program, settings=Settings(horizon=1.0))
+        compiled = compile_text(program, settings=Settings(horizon=50.0))
+        run(compiled.program)
     except SerqError as error:
-        found = [d for d in error.diagnostics if d.code == code]
-        return render_text(found[:1], {"": program}).rstrip()
-    return ""
+        if compiled is None:
+            return error.diagnostics
+        return tuple(d.at(compiled.source_map.place(d.place.path)) for d in error.diagnostics)
+    return ()
 
 
 def _highlighted(program: str) -> Text:

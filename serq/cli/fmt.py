@@ -14,7 +14,7 @@ from serq.lang.format import format_source
 from serq.lang.source import read_source
 
 
-@click.command()
+@click.command(short_help="Write programs in the one layout.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the layout instead of writing it.")
@@ -42,7 +42,7 @@ def command(files: tuple[Path, ...], check: bool, to_stdout: bool, how: str) -> 
                 status = max(status, int(check))
         except SerqError as error:
             mistakes += error.diagnostics
-    if mistakes or how in ("json", "sarif"):
+    if mistakes:
         report_diagnostics(mistakes, sources, how)
     return 1 if mistakes else status
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,18 @@ from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.ir.corpus import inline_trace, read_corpus
 from serq.ir.encode import dumps
 from serq.ir.validate import check
-from serq.lang import write_items, write_kernel
-from serq.lang.compile import Compiled
+from serq.lang import stages, write_items
 from serq.lang.format import format_source
 from serq.lang.parser import parse
 from serq.lang.source import read_source
 
 
-@click.command(cls=ProgramCommand)
+@click.command(cls=ProgramCommand, short_help="Print a program's IR, or an earlier stage of it.")
 @program_options
 @click.option("--inline-trace", "inline", is_flag=True, help="Write an ordered trace into the program.")
 @click.option(
     "--stage",
-    type=click.Choice(["parsed", "resolved", "lowered", "ir"]),
+    type=click.Choice(list(stages.STAGES)),
     default="ir",
     show_default=True,
     help="Print what this pass of the compiler made of the text.",
@@ -47,7 +45,7 @@ def command(file: Path, inline: bool, stage: str, **options: Any) -> int:
         raise click.UsageError(f"--stage {stage} is for source programs; {file} is not one")
     if inline:
         raise click.UsageError("--inline-trace is for the stage ir")
-    click.echo(_STAGES[stage](file, chosen), nl=False)
+    click.echo(_stage(file, chosen, stage), nl=False)
     return 0
 
 
@@ -61,30 +59,13 @@ def _ir(file: Path, chosen: Choices, inline: bool) -> str:
     return dumps(program)
 
 
-def _parsed(file: Path, _: Choices) -> str:
-    return format_source(write_items.program(parse(read_source(file), str(file))))
-
-
-def _resolved(file: Path, chosen: Choices) -> str:
-    items = _compiled(file, chosen).resolved.items
-    lines = write_items.braced("fn main()", (line for item in items for line in write_items.written(item)))
-    return format_source("\n".join(lines))
-
-
-def _lowered(file: Path, chosen: Choices) -> str:
-    return write_kernel.kernel(_compiled(file, chosen).kernel)
-
-
-def _compiled(file: Path, chosen: Choices) -> Compiled:
+def _stage(file: Path, chosen: Choices, stage: str) -> str:
+    """A stage before the IR; what the parser read is shown even of a program that is refused later."""
+    if stage == "parsed":
+        return format_source(write_items.program(parse(read_source(file), str(file))))
     # No pass before the IR reads the horizon; one that is given comes later and wins.
     steps = (("horizon", sys.float_info.max), *chosen.steps)
     compiled = load(file, Choices(steps)).compiled
     assert compiled is not None
-    return compiled
-
-
-_STAGES: dict[str, Callable[[Path, Choices], str]] = {
-    "parsed": _parsed,
-    "resolved": _resolved,
-    "lowered": _lowered,
-}
+    text = stages.show(compiled, stage)
+    return text if stage == "lowered" else format_source(text)

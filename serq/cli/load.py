@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -59,12 +60,24 @@ def load(path: Path, choices: Choices) -> Loaded:
     Raises `SerqError` with every mistake in the file.
     """
     if path.suffix == ".sq":
-        return _compile(path, choices)
+        try:
+            return _compile(path, choices)
+        except SerqError as error:
+            raise SerqError(error.diagnostics, _pointed_at(error.diagnostics)) from None
     for option in choices.other_than_settings():
         message = f"{option} is for source programs; an IR file has no inputs left"
         raise SerqError(Diagnostic("SQ015", message, Place(str(path)), hint="compile the program again"))
     program = with_trace_beside(loads(read_text(path), str(path)), path.parent)
     return Loaded(_with(program, choices.settings()), str(path))
+
+
+def _pointed_at(found: Iterable[Diagnostic]) -> dict[str, str]:
+    """The texts that diagnostics point into, of the files that can be read."""
+    texts: dict[str, str] = {}
+    for file in {d.place.file for d in found if d.place.file and d.place.span}:
+        with suppress(SerqError):
+            texts[file] = read_source(file)
+    return texts
 
 
 def _with(program: Program, s: Settings) -> Program:

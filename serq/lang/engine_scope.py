@@ -13,8 +13,8 @@ from serq.diagnostics import suggestion
 from serq.lang import tree
 from serq.lang.constants import number, plural, spelled
 from serq.lang.model import Engine, Model, PoolFamily
-from serq.lang.rewrite import map_children
 from serq.lang.poison import poison
+from serq.lang.rewrite import map_children
 from serq.lang.scopes import Scope
 from serq.lang.tree import Expr, Name, Ref
 from serq.lang.vocabulary import CONTEXT_BY_DOTTED, CONTEXT_BY_NAME, ENGINE_LISTS

@@ -51,7 +51,8 @@ class _StaleReads:
                 case tree.Hold():
                     if live:
                         self._header(statement, live)
-                    self.block(statement.body, live)
+                    # Once a request is admitted, what it read before is what it has.
+                    self.block(statement.body, {})
                 case _:
                     for body in _bodies(statement):
                         self.block(body, live)

@@ -10,7 +10,14 @@ from serq.lang.findings import Findings
 from serq.lang.resolve import Resolved
 from serq.lang.rewrite import nodes_within, walk
 from serq.lang.tree import Name
-from serq.lang.vocabulary import BUILTINS, ENGINE_WORDS, QUEUE_WORDS, RESOURCE_WORDS, SUPPLIED
+from serq.lang.vocabulary import (
+    BUILTINS,
+    ENGINE_WORDS,
+    PARAMETER_WORDS,
+    QUEUE_WORDS,
+    RESOURCE_WORDS,
+    SUPPLIED,
+)
 
 _CONSTANT, _DEFINITION, _OBSERVATION = "a constant", "a definition", "an observation"
 _ATTRIBUTE, _BINDING, _REGISTER = "an attribute", "a binding of an admission", "a register"
@@ -60,10 +67,15 @@ def _check_parameters(resolved: Resolved, findings: Findings) -> None:
                         findings.error("SQ237", message, parameter, hint="name one of them otherwise")
                     seen.add(parameter.text)
             if isinstance(node, tree.TimeResource):
-                _check_resource(node.name, resolved, findings)
+                _check_resource(node, resolved, findings)
 
 
-def _check_resource(name: Name, resolved: Resolved, findings: Findings) -> None:
+def _check_resource(node: tree.TimeResource, resolved: Resolved, findings: Findings) -> None:
+    name = node.name
+    for parameter in node.parameters:
+        if parameter.text in PARAMETER_WORDS | SUPPLIED:
+            message = f"`{parameter.text}` is a word of the language: a parameter needs another name"
+            findings.error("SQ309", message, parameter, hint="choose another name")
     definition = resolved.definitions.by_name.get(name.text)
     if definition is not None:
         message = f"`{name.text}` is a definition, and a time resource is called the same way"

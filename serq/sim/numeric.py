@@ -10,6 +10,9 @@ import struct
 
 INF = math.inf
 NAN = math.nan
+# What an invalid operation gives on the reference's machines has its sign set, and so
+# comes before every number in the total order.
+INVALID = -math.nan
 
 # The one tolerance on amounts that come from sums; time has none.
 EPS = 1e-9
@@ -22,8 +25,8 @@ def div(a: float, b: float) -> float:
     """a / b; by zero an infinity or NaN."""
     if b:
         return a / b
-    if a == 0.0 or a != a or b != b:
-        return NAN
+    if a == 0.0 or a != a:
+        return a if a != a else INVALID
     return math.copysign(INF, a) * math.copysign(1.0, b)
 
 
@@ -49,7 +52,7 @@ def ceil(x: float) -> float:
 
 def sqrt(x: float) -> float:
     """Square root; NaN below 0."""
-    return math.sqrt(x) if x >= 0.0 else (x if x == 0.0 else NAN)
+    return math.sqrt(x) if x >= 0.0 else (x if x != x else INVALID)
 
 
 def exp(x: float) -> float:
@@ -64,7 +67,9 @@ def ln(x: float) -> float:
     """Natural logarithm; -inf at 0, NaN below."""
     if x > 0.0:
         return math.log(x)
-    return -INF if x == 0.0 else NAN
+    if x == 0.0:
+        return -INF
+    return x if x != x else INVALID
 
 
 def power(x: float, y: float) -> float:
@@ -78,7 +83,7 @@ def power(x: float, y: float) -> float:
         if x == 0.0:
             odd = y == math.floor(y) and y % 2.0 == 1.0
             return math.copysign(INF, x) if odd else INF
-        return NAN
+        return INVALID
 
 
 def order_key(x: float) -> int:

@@ -67,7 +67,8 @@ class Steady:
             return
         if any(not job.decode or job.work < 2.0 or job.work % 1.0 for job in jobs):
             return
-        if any(job.member is not None and job.member.position % 1.0 for job in jobs):
+        members = [job.member for job in jobs if job.member is not None]
+        if any(member.position % 1.0 or member.alloc % 1.0 for member in members):
             return
         self.active = True
         e.m.steady = self

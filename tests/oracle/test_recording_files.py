@@ -225,32 +225,88 @@ def hits(data: Trace) -> dict[int, int]:
     return {int(i): hit for s in data["steps"] for i, hit in s["hit"].items()}
 
 
-def test_named_scenarios_show_what_they_say() -> None:
-    def of(name: str) -> Trace:
-        return trace("0.33.0", name)
+def recorded(name: str) -> Trace:
+    return trace("0.33.0", name)
 
+
+def scheduled(name: str) -> int:
+    """The tokens of all steps: what is computed, again and again where it is thrown away."""
+    return sum(s["total"] for s in recorded(name)["steps"])
+
+
+def test_requests_over_the_memory_hang_and_one_block_more_repairs_it() -> None:
     for name in ("40_incident_low_override", "41_incident_null_block", "43_incident_over_memory"):
-        assert of(name)["summary"]["stuck"] and of(name)["summary"]["oversize"], name
-    assert of("42_incident_null_block_repaired")["summary"]["ended"] == "done"
-    livelock = of("44_incident_over_memory_no_full_isl")["summary"]
+        summary = recorded(name)["summary"]
+        assert summary["stuck"] and summary["oversize"], name
+        # Everybody behind the first that never fits waits with it.
+        assert summary["unfinished"][0] == summary["oversize"][0]
+    assert recorded("40_incident_low_override")["summary"]["unfinished"] == [10, 11]
+    assert recorded("42_incident_null_block_repaired")["summary"]["ended"] == "done"
+    assert recorded("45_incident_one_block")["summary"]["done"] == {}
+    assert recorded("70_exact_memory")["summary"]["ended"] == "done"
+    assert recorded("71_over_memory_by_one")["summary"]["stuck"]
+
+
+def test_without_the_full_sequence_check_work_is_thrown_away_and_no_step_is_won() -> None:
+    livelock = recorded("44_incident_over_memory_no_full_isl")["summary"]
     assert livelock["ended"] == "limit" and livelock["preemptions"] > 20
-    assert of("45_incident_one_block")["summary"]["done"] == {}
-    for thrash, calm in (
-        ("46_incident_thrash_no", "47_incident_thrash"),
-        ("48_incident_two_long_no", "49_incident_two_long"),
-    ):
-        assert of(f"{thrash}_full_isl")["summary"]["preemptions"] > 0
-        assert of(f"{calm}_full_isl")["summary"]["preemptions"] == 0
-    assert len(self_preempting(of("56_self_preempt_again"))) == 3
-    assert max(len(s["preempted"]) for s in of("57_preempt_cascade")["steps"]) == 3
-    assert of("70_exact_memory")["summary"]["ended"] == "done"
-    assert of("71_over_memory_by_one")["summary"]["stuck"]
+    pairs = {"46_incident_thrash_no": "47_incident_thrash", "48_incident_two_long_no": "49_incident_two_long"}
+    for thrash, calm in pairs.items():
+        without, with_check = (recorded(f"{name}_full_isl")["summary"] for name in (thrash, calm))
+        assert without["preemptions"] > 15 and with_check["preemptions"] == 0
+        assert without["done"] == with_check["done"]
+        assert scheduled(f"{thrash}_full_isl") > 1.3 * scheduled(f"{calm}_full_isl")
+
+
+def test_priority_is_the_order_of_the_line_and_nothing_else() -> None:
+    summary = recorded("50_incident_priority_inversion")["summary"]
+    assert summary["first"]["3"] == min(summary["done"].values()) + 1
+    assert (
+        summary["preemptions"] == recorded("51_incident_priority_no_pressure")["summary"]["preemptions"] == 0
+    )
+
+
+def test_a_threshold_lets_a_short_prompt_start_beside_a_long_one() -> None:
+    assert recorded("52_incident_short_behind_long")["summary"]["first"]["1"] == 10
+    assert recorded("53_incident_short_behind_long_threshold")["summary"]["first"]["1"] == 1
+
+
+def test_the_oldest_is_never_preempted() -> None:
+    steps = recorded("54_incident_oldest_progresses")["steps"]
+    victims = {i for s in steps for i in s["preempted"]}
+    assert victims and 0 not in victims
+    running = max(len(s["running"]) for s in recorded("55_incident_concurrency_is_no_cap")["steps"])
+    # 33 usable blocks hold two requests at full length; eight run.
+    assert running == 8
+
+
+def test_named_scenarios_show_what_they_say() -> None:
+    assert len(self_preempting(recorded("56_self_preempt_again"))) == 3
+    assert max(len(s["preempted"]) for s in recorded("57_preempt_cascade")["steps"]) == 3
+    (two,) = (s for s in recorded("60_preempt_order_of_return")["steps"] if len(s["preempted"]) == 2)
+    assert (two["preempted"], two["waiting"]) == ([6, 5], [5, 6])
     # A full hit computes the last block again; one token more keeps it.
-    assert hits(of("78_prefix_full_hit")) == {0: 0, 1: 48, 2: 64, 3: 64, 4: 80, 5: 64}
-    assert hits(of("81_prefix_hit_held_from_eviction"))[3] == 16
-    assert set(hits(of("83_prefix_no_caching")).values()) == {0}
-    resumed = [s for s in of("82_prefix_resume_partly")["steps"] if s["resumed"]]
+    assert hits(recorded("78_prefix_full_hit")) == {0: 0, 1: 48, 2: 64, 3: 64, 4: 80, 5: 64}
+    assert hits(recorded("81_prefix_hit_held_from_eviction"))[3] == 16
+    assert set(hits(recorded("83_prefix_no_caching")).values()) == {0}
+    resumed = [s for s in recorded("82_prefix_resume_partly")["steps"] if s["resumed"]]
     assert resumed[0]["hit"] == {"1": 80, "2": 0}
+    # 12 blocks are free and 2 new ones needed; the 7 of the hit and the 4 kept free are too many.
+    (late,) = (s for s in recorded("96_watermark_prefix")["steps"] if 2 in s["new"])
+    assert late["step"] == recorded("96_watermark_prefix")["summary"]["done"]["1"] + 1
+    alone = recorded("94_watermark_first_is_exempt")
+    assert [s["step"] for s in alone["steps"] if s["new"]] == [0, 20, alone["summary"]["done"]["1"] + 1]
+
+
+def test_blocks_that_are_not_full_are_taken_first() -> None:
+    """Ten blocks are asked for: five never used, three that are not full, and of the cached ones only two."""
+    steps = recorded("80_prefix_eviction_order")["steps"]
+    oldest = steps[0]["block_ids"]["0"]
+    (asked,) = (s for s in steps if 3 in s["new"])
+    last = max((s for s in steps if "3" in s["block_ids"]), key=lambda s: len(s["block_ids"]["3"]))
+    assert asked["step"] == 30
+    assert len(set(last["block_ids"]["3"]) & set(oldest)) == 2
+    assert hits(recorded("80_prefix_eviction_order"))[4] == 32
 
 
 def test_a_served_victim_leaves_blocks_that_were_never_computed() -> None:

@@ -54,7 +54,11 @@ def check(model: Model) -> Iterator[Finding]:
 
 def divisions(watched: Sequence[Watched]) -> list[Watched]:
     """The divisions by something that is not a constant other than 0."""
-    return [w for w in watched if isinstance(w.expr, ex.Binary) and w.expr.op == "Div" and not _constant(w.expr.right)]
+    return [
+        w
+        for w in watched
+        if isinstance(w.expr, ex.Binary) and w.expr.op == "Div" and not _constant(w.expr.right)
+    ]
 
 
 def _constant(e: ex.Expr) -> bool:

@@ -15,7 +15,7 @@ Soundness
     Proved: there is no cycle of arrows between pools of finite capacity, so that no set of
     sessions waits for each other across pools (growth within one pool is `growth-deadlock`'s).
     Arrows come from the text alone, so a cycle that values rule out is still reported.
-    Leases with a finite duration and pools held only by one session at a time draw no arrow.
+    A lease of a finite duration draws no arrow, nor does growth in a pool that preempts its growers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Arrows = dict[int, dict[int, IrPath]]
 
 def check(model: Model) -> Iterator[Finding]:
     """One verdict for the program, when some session holds one pool and waits for another."""
-    arrows = Arrows_of(model.program).arrows
+    arrows = _Drawing(model.program).arrows
     if not arrows:
         return
     first = min(path for found in arrows.values() for path in found.values())
@@ -60,17 +60,19 @@ def _forks(program: pr.Program) -> bool:
     return any(isinstance(s, st.Fork) for block in program.blocks for s in block)
 
 
-class Arrows_of:
-    """The arrows of a program, each with a statement that draws it."""
+Leases = frozenset[int]
+
+
+class _Drawing:
+    """Draws the arrows of a program, each with a statement that draws it."""
 
     def __init__(self, program: pr.Program) -> None:
         self.program = program
         self.arrows: Arrows = {}
         self._waits = self._queues()
-        self._leased: set[int] = set()
-        # Twice, so that a lease taken late in a loop is seen by the holds before it.
-        for _ in range(2):
-            self._block(program.session, frozenset())
+        self._leg_wants = self._wanted_by_legs()
+        self._piling: set[int] = set()
+        self._block(program.session, (), frozenset())
 
     def _queues(self) -> dict[int, set[int]]:
         """For each pool, the pools that heads of its queue may wait for."""
@@ -83,36 +85,96 @@ class Arrows_of:
                         waits.setdefault(p, set()).update(wanted)
         return waits
 
+    def _wanted_by_legs(self) -> set[int]:
+        """What any leg may wait for: a join waits for it too."""
+        wanted: set[int] = set()
+        stack = [s.body for block in self.program.blocks for s in block if isinstance(s, st.Fork)]
+        while stack:
+            for stmt in self.program.blocks[stack.pop()]:
+                if isinstance(stmt, st.Hold):
+                    wanted |= self._queue_of(stmt)
+                if isinstance(stmt, st.Grow):
+                    wanted |= self._finite(stmt.pool)
+                if isinstance(stmt, st.Run) and stmt.growing is not None:
+                    wanted |= self._finite(stmt.growing)
+                stack.extend(st.bodies(stmt))
+        return wanted
+
+    def _queue_of(self, stmt: st.Hold) -> set[int]:
+        return {w for p in _members(stmt.pools[0].pool) for w in self._waits.get(p, ())}
+
     def _finite(self, ref: ex.CRef) -> set[int]:
         return {p for p in _members(ref) if self.program.pools[p].cap < float("inf")}
 
-    def _block(self, block: int, holding: frozenset[int]) -> None:
+    def _block(self, block: int, holds: tuple[ex.CRef, ...], leased: Leases) -> Leases:
         for position, stmt in enumerate(self.program.blocks[block]):
-            path = ("blocks", block, position)
-            match stmt:
-                case st.Hold():
-                    wanted = {w for p in _members(stmt.pools[0].pool) for w in self._waits.get(p, ())}
-                    self._draw(holding | self._leased, wanted, path, frozenset())
-                    inside = {p for part in stmt.pools for p in self._finite(part.pool)}
-                    self._block(stmt.body, holding | inside)
-                    if stmt.lease is not None and constant(stmt.lease.duration) in (None, float("inf")):
-                        self._leased |= self._finite(stmt.lease.pool)
-                case st.Grow(pool=ref) | st.Run(growing=ex.CRef() as ref):
-                    own = frozenset(_members(ref))
-                    self._draw(holding | self._leased, self._finite(ref), path, own)
-                case st.Release(pool=ref) if ref.count == 1:
-                    self._leased -= self._finite(ref)
-                case _:
-                    pass
-            if not isinstance(stmt, st.Hold):
-                for body in st.bodies(stmt):
-                    self._block(body, frozenset() if isinstance(stmt, st.Fork) else holding)
+            leased = self._statement(stmt, ("blocks", block, position), holds, leased)
+        return leased
 
-    def _draw(self, held: frozenset[int] | set[int], wanted: set[int], path: IrPath, own: frozenset[int]) -> None:
-        for a in held:
-            for b in wanted:
-                if not (a == b and a in own):
-                    self.arrows.setdefault(a, {}).setdefault(b, path)
+    def _statement(
+        self, stmt: st.Stmt, path: IrPath, holds: tuple[ex.CRef, ...], leased: Leases
+    ) -> Leases:
+        held = leased.union(*(self._finite(ref) for ref in holds))
+        match stmt:
+            case st.Hold():
+                self._draw(held, self._queue_of(stmt), path)
+                after = self._block(stmt.body, (*holds, *(p.pool for p in stmt.pools)), leased)
+                return after | self._leases(stmt)
+            case st.Grow(pool=ref):
+                self._growth(ref, holds, leased, path)
+            case st.Run(growing=ex.CRef() as ref):
+                if any(self.program.pools[p].preempt is None for p in _members(ref)):
+                    self._growth(ref, holds, leased, path)
+            case st.Release(pool=ref):
+                return self._released(ref, holds, leased)
+            case st.Branch(then=then, other=other):
+                return self._block(then, holds, leased) | self._block(other, holds, leased)
+            case st.Loop(body=body) | st.While(body=body):
+                return self._repeated(body, holds, leased)
+            case st.Fork(body=body):
+                return leased | self._block(body, (), frozenset())
+            case st.Join():
+                self._draw(held, self._leg_wants, path)
+            case _:
+                pass
+        return leased
+
+    def _leases(self, stmt: st.Hold) -> Leases:
+        """What a hold leaves leased, unless for a finite time."""
+        if stmt.lease is None or constant(stmt.lease.duration) not in (None, float("inf")):
+            return frozenset()
+        return frozenset(self._finite(stmt.lease.pool))
+
+    def _repeated(self, body: int, holds: tuple[ex.CRef, ...], leased: Leases) -> Leases:
+        """A loop: leases its passes leave pile up, and a release ends only one of them."""
+        left = self._block(body, holds, leased) - leased
+        self._piling |= left
+        return leased | left | self._block(body, holds, leased | left)
+
+    def _released(self, ref: ex.CRef, holds: tuple[ex.CRef, ...], leased: Leases) -> Leases:
+        """A release ends a lease where no hold of the pool stands around it and no second lease may."""
+        family = set(_members(ref))
+        if ref.count > 1 or family & self._piling or any(family & set(_members(h)) for h in holds):
+            return leased
+        several = [s for b in self.program.blocks for s in b if isinstance(s, st.Hold) and s.lease is not None]
+        owners = [s for s in several if s.lease is not None and family & set(_members(s.lease.pool))]
+        return leased - family if len(owners) == 1 else leased
+
+    def _growth(self, ref: ex.CRef, holds: tuple[ex.CRef, ...], leased: Leases, path: IrPath) -> None:
+        """Growth waits for its pool: arrows from what else is held."""
+        own = set(_members(ref))
+        others = [h for h in holds if not own & set(_members(h))]
+        once = len(holds) - len(others) == 1
+        held = leased.union(*(self._finite(h) for h in (others if once else holds)))
+        wanted = self._finite(ref)
+        for a in sorted(held):
+            for b in sorted(wanted - {a}):
+                self.arrows.setdefault(a, {}).setdefault(b, path)
+
+    def _draw(self, held: Leases, wanted: set[int], path: IrPath) -> None:
+        for a in sorted(held):
+            for b in sorted(wanted):
+                self.arrows.setdefault(a, {}).setdefault(b, path)
 
 
 def _members(ref: ex.CRef) -> range:

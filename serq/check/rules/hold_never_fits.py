@@ -109,7 +109,7 @@ RULE = Rule(
   pool kv { cap 1024; block 16; }
   stage desk : fifo;
   workload { arrive batch(9); turn { Size prompt = floor(~uniform(1, 2000)); } }
-  server { hold kv (cost(kv, prompt)) { run desk (cost(desk, 1)); } }
+  server { hold kv (cost(kv, max(prompt, cachedin(kv)))) { run desk (cost(desk, 1)); } }
 }
 """,
     good="""fn main() {

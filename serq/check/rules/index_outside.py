@@ -39,7 +39,9 @@ def check(model: Model) -> Iterator[Finding]:
     for reading in model.readings("count"):
         answer, at = model.judge_readings(reading.path, lambda r: _outside(r.term, None))
         message = f"the count of a choice may be other than a whole number: {model.names.expr(reading.expr)}"
-        yield RULE.finding(reading.path, answer, message, witness=witness_at(model, answer, at), hint="round it")
+        yield RULE.finding(
+            reading.path, answer, message, witness=witness_at(model, answer, at), hint="round it"
+        )
     seen = set()
     for reading in model.enclosing.readings:
         if reading.path not in seen and any(w.ref is not None for w in reading.watched):
@@ -75,7 +77,7 @@ def _outside(t: Term, count: int | None) -> Fact:
     """Not a whole number from 0 (below `count`)."""
 
     def holds(x: float) -> bool:
-        return not (0 <= x and x == x // 1 and (count is None or x < count))
+        return not (x >= 0 and x == x // 1 and (count is None or x < count))
 
     return Fact(lnot(_inside(t, count)), lambda v: holds(v.of(t)))
 

@@ -96,7 +96,7 @@ _PROGRAM = """fn main() {
   pool reqs on llm { queue fifo; }
   workload {
     arrive batch(2);
-    turn { Size n = floor(~uniform(1, 1025)); Size o = floor(~uniform(1, 1025)); }
+    turn { Size n = 1 + floor(~uniform(0, 1024)); Size o = 1 + floor(~uniform(0, 1024)); }
   }
   server {
     hold reqs (cost(reqs, 1)), kv (cost(kv, min(n, budget_left(llm)))) {
@@ -112,6 +112,6 @@ RULE = Rule(
     name="outgrows-pool",
     severity=Severity.ERROR,
     check=check,
-    bad=_PROGRAM.replace("BLOCKS", "127"),
+    bad=_PROGRAM.replace("BLOCKS", "126"),
     good=_PROGRAM.replace("BLOCKS", "128"),
 )
