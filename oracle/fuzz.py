@@ -101,7 +101,8 @@ def _smaller(data: Data) -> Iterator[Data]:
             yield {k: v for k, v in data.items() if k != key}
     for i, r in enumerate(requests):
         for key, least in (("arrive", 0), ("out", 1), ("prompt", 1), ("priority", 0)):
-            if key == "prompt" and (r.get("share") or any(_refers(x, i) for x in requests)):
+            shared = r.get("share") or any(_refers(x, i) for x in requests)
+            if (key == "prompt" and shared) or (key == "arrive" and "after" in r):
                 continue
             for value in _lesser(r.get(key, least), least):
                 yield {**data, "requests": [*requests[:i], {**r, key: value}, *requests[i + 1 :]]}
@@ -117,16 +118,15 @@ def _lesser(value: Any, least: int) -> Iterator[int]:
 
 
 def _refers(request: Mapping[str, Any], index: int) -> bool:
-    share = request.get("share")
-    return (share is not None and share[0] == index) or request.get("after") == index
+    return any(pair is not None and pair[0] == index for pair in (request.get("share"), request.get("after")))
 
 
 def _renumbered(request: Data, gone: int) -> Data:
     made = dict(request)
-    if made.get("share") and made["share"][0] > gone:
-        made["share"] = [made["share"][0] - 1, made["share"][1]]
-    if made.get("after", -1) > gone:
-        made["after"] -= 1
+    for key in ("share", "after"):
+        pair = made.get(key)
+        if pair is not None and pair[0] > gone:
+            made[key] = [pair[0] - 1, pair[1]]
     return made
 
 

@@ -1,0 +1,54 @@
+"""The generated files of the Lean project: one module a recorded scenario, and what names them (generators.md §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from serq.diagnostics import SerqError
+from serq.generators.recorded import module_name, recorded_module, theorem_names
+from serq.generators.render import render
+from serq.oracle.lean_recordings import covered_recordings, recording_of, translated
+from serq.oracle.recorded import Trace
+from serq.oracle.scenario import Scenario
+
+FOLDER = Path(__file__).resolve().parent.parent / "lean"
+# The kernel runs a scenario in time that grows with its steps and with its sessions; beyond
+# this many of both together, a scenario stays with the interpreter.
+MOST_WORK = 3000
+
+
+def generated_files() -> Mapping[Path, str]:
+    """Every generated file of the Lean project by path, with its text."""
+    modules: dict[str, str] = {"Statements": render("statements.lean")}
+    names: list[str] = []
+    for scenario, trace in chosen_recordings():
+        recording = recording_of(scenario, trace)
+        modules[module_name(recording.name)] = recorded_module(translated(scenario, trace), recording)
+        names += theorem_names(recording)
+    below = FOLDER / "Serq" / "Generated"
+    files = {below / f"{name}.lean": text for name, text in modules.items()}
+    imports = [f"Serq.Generated.{name}" for name in sorted(modules)]
+    files[FOLDER / "Serq" / "Generated.lean"] = render("root.lean", modules=imports)
+    files[FOLDER / "obligatory" / "recorded.txt"] = render("obligatory.txt", kind="recorded", names=names)
+    return files
+
+
+def chosen_recordings() -> Iterator[tuple[Scenario, Trace]]:
+    """The recordings in the fragment that the kernel runs in reasonable time."""
+    for scenario, trace in covered_recordings():
+        if work_of(scenario, trace) <= MOST_WORK and _is_member(scenario, trace):
+            yield scenario, trace
+
+
+def work_of(scenario: Scenario, trace: Trace) -> int:
+    """How much there is to run: the residents of all steps, and the steps themselves."""
+    return sum(1 + len(s.running) + len(s.waiting) for s in trace.steps)
+
+
+def _is_member(scenario: Scenario, trace: Trace) -> bool:
+    try:
+        translated(scenario, trace)
+    except SerqError:
+        return False
+    return True
