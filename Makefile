@@ -5,7 +5,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: install demo test check bench lint types imports drift peer clean
+# The environment of the real scheduler, for `make oracle-env` and what builds on it.
+VLLM     ?= 0.33.0
+VLLM_ENV ?= .vllm/$(VLLM)
+
+.PHONY: install demo test check bench lint types imports drift peer lean oracle-env oracle-check clean
 
 install: $(STAMP)
 
@@ -38,6 +42,25 @@ peer: install
 	SERQ_PEER_N=300 $(BIN)/python -m pytest -n 2 tests/peer
 
 check: lint types imports drift test peer
+
+# The Lean model, its theorems and the generated files, with whatever toolchain is there.
+lean: install
+	$(BIN)/serq lean setup
+	$(BIN)/serq lean check lean
+
+# A virtual environment with the real scheduler, about 3 GB; nothing else needs it.
+oracle-env: $(VLLM_ENV)/.installed
+
+$(VLLM_ENV)/.installed: oracle/recording/requirements.txt
+	test -x $(VLLM_ENV)/bin/python || $(PYTHON) -m venv $(VLLM_ENV)
+	$(VLLM_ENV)/bin/python -m pip install torch==2.13.0
+	$(VLLM_ENV)/bin/python -m pip install -r oracle/recording/requirements.txt
+	$(VLLM_ENV)/bin/python -m pip install --no-deps vllm==$(VLLM)
+	touch $@
+
+# What the recorder relies on, and every committed trace recorded again.
+oracle-check: install oracle-env
+	SERQ_VLLM=$(VLLM_ENV) $(BIN)/python -m pytest tests/oracle/with_vllm.py
 
 bench: install
 	$(BIN)/python bench/run.py

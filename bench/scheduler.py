@@ -7,10 +7,13 @@ the ratio to it is the only one here whose other side is not measured in the sam
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
+from pathlib import Path
 
 from bench.timing import Result
+from serq.oracle.recording.bench import bench as recorded_bench
 from serq.oracle.request import program_of
 from serq.oracle.scenario import Request, Scenario
 from serq.sim import run
@@ -32,15 +35,33 @@ def scenario(running: int = RUNNING, steps: int = STEPS) -> Scenario:
     )
 
 
-def results(rounds: int = 5) -> list[Result]:
-    """Steps per second of a whole run, linking and report included."""
-    program = program_of(scenario())
+def rate(running: int, rounds: int = 5) -> float:
+    """Steps per second of a whole run, linking and report included: the median over rounds."""
+    program = program_of(scenario(running))
     rates = []
     for _ in range(rounds):
         start = time.perf_counter()
         report = run(program)
         rates.append(report.data["stages"][0]["iterations"] / (time.perf_counter() - start))
-    rate = statistics.median(rates)
-    recorded = 1.0 / RECORDED_STEP
-    what, name = f"step of {RUNNING} decodes", "recorded vLLM"
-    return [Result(what, "steps/s", {"serq": rate, name: recorded}, {name: rate / recorded}, {name: 10.0})]
+    return statistics.median(rates)
+
+
+def against(running: int, seconds: float, name: str) -> Result:
+    """Our step of so many decodes against another's time for one."""
+    ours, theirs = rate(running), 1.0 / seconds
+    what = f"step of {running} decodes"
+    return Result(what, "steps/s", {"serq": ours, name: theirs}, {name: ours / theirs}, {name: 10.0})
+
+
+def results() -> list[Result]:
+    """Against the recorded time, and against the scheduler itself where `SERQ_VLLM` names an environment."""
+    found = [against(RUNNING, RECORDED_STEP, "recorded vLLM")]
+    env = os.environ.get("SERQ_VLLM")
+    if env:
+        rows = recorded_bench(Path(env), running=(16, 64, 256))
+        found += [
+            against(row.running, row.step_us * 1e-6, f"vLLM {row.vllm}")
+            for row in rows
+            if not row.prefix_caching
+        ]
+    return found

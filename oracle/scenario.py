@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from serq.diagnostics import Diagnostic, Place, SerqError
+from serq.diagnostics import Diagnostic, Place, SerqError, Severity
+from serq.oracle.recording.rules import check_scenario
 
 SUFFIX = ".scenario.json"
 
@@ -47,8 +48,11 @@ class Scenario:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Read a scenario file; raises `SerqError` SQ901 when it is not one."""
+    """Read a scenario file; raises `SerqError` SQ901 when it is not one, SQ92x for what its rules refuse."""
     data = _read_json(path)
+    errors = [d for d in check_scenario(data, str(path)) if d.severity is Severity.ERROR]
+    if errors:
+        raise SerqError(errors)
     try:
         return scenario_from(data, path.name.removesuffix(SUFFIX).removesuffix(".json"))
     except (KeyError, TypeError, ValueError) as error:

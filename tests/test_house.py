@@ -64,13 +64,22 @@ def test_a_room_is_not_too_large(path: Path) -> None:
 
 def test_words_that_do_not_belong() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    pattern = re.compile(r"index-url|registry\.npmjs|files\.pythonhosted|pypi\.org/simple|/work/main|\bTODO\b|\bFIXME\b")
+    pattern = re.compile(
+        r"index-url|registry\.npmjs|files\.pythonhosted|pypi\.org/simple|/work/main|\bTODO\b|\bFIXME\b"
+    )
     found = []
     for name in listed.splitlines():
         path = ROOT / name
-        if name == "tests/test_house.py" or path.is_symlink() or not path.is_file() or path.suffix in {".gz", ".jsonl"}:
+        if (
+            name == "tests/test_house.py"
+            or path.is_symlink()
+            or not path.is_file()
+            or path.suffix in {".gz", ".jsonl"}
+        ):
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        for number, line in enumerate(
+            path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1
+        ):
             if pattern.search(line):
                 found.append(f"{name}:{number}: {line.strip()[:80]}")
     assert found == []

@@ -22,7 +22,7 @@ def run_checks(
     *,
     rules: Sequence[str] | None = None,
     timeout: float = 2.0,
-    overall: float | None = 60.0,
+    overall: float | None = 10.0,
     ranges: Ranges | None = None,
 ) -> CheckReport:
     """Check a valid program.

@@ -161,12 +161,9 @@ class Model:
         """For each slot, a term that encloses every value the session ever gives it."""
         walk = self.enclosing
         result = {}
+        states = [r.state for r in walk.readings] + walk.ends
         for slot in range(len(self.program.attrs)):
-            terms = (
-                [constant(0.0)]
-                + [r.state.attrs[slot] for r in walk.readings]
-                + [r.state.attrs[slot] for r in walk.leavings]
-            )
+            terms = [constant(0.0), *{id(t): t for s in states for t in (s.attrs[slot],)}.values()]
             low, high = min(t.low for t in terms), max(t.high for t in terms)
             name = self.names.attr(slot)
             whole = all(t.whole for t in terms)

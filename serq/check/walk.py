@@ -49,6 +49,7 @@ class Walk:
     workload: Workload
     readings: list[Reading] = field(default_factory=list)
     started: State | None = None
+    ends: list[State] = field(default_factory=list)
     growths: list[Growth] = field(default_factory=list)
     leavings: list[Leaving] = field(default_factory=list)
     passings: list[Passing] = field(default_factory=list)
@@ -99,6 +100,8 @@ class Walk:
             if state.live.flag is False:
                 break
             state = self._statement(stmt, ("blocks", block, position, type(stmt).__name__), state)
+        if not self._silent:
+            self.ends.append(state)
         return state
 
     def _statement(self, stmt: st.Stmt, path: IrPath, state: State) -> State:

@@ -25,9 +25,7 @@ def command(code: str | None) -> int:
         return 0
     row = lookup(_spelled(code))
     if row is None:
-        hint = suggestion(_spelled(code), [known.code for known in all_codes()])
-        message = f"there is no code `{code}`"
-        report_diagnostics([Diagnostic("SQ980", message, hint=hint or "`serq explain` lists the codes")])
+        report_diagnostics([_unknown(code)])
         return 1
     _show(explanation(row))
     return 0
@@ -42,6 +40,14 @@ def _spelled(code: str) -> str:
     """A code as the registry spells it: `sq301` and `301` are `SQ301`."""
     code = code.strip().upper()
     return f"SQ{code}" if code.isdigit() else code
+
+
+def _unknown(code: str) -> Diagnostic:
+    """What is said of a code that is none: the nearest of its band, if there is one."""
+    spelled = _spelled(code)
+    known = [row.code for row in all_codes()]
+    hint = suggestion(spelled, [c for c in known if c.startswith(spelled[:3])] or known)
+    return Diagnostic("SQ980", f"there is no code `{code}`", hint=hint or "`serq explain` lists the codes")
 
 
 def explanation(row: Code) -> Text:

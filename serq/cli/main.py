@@ -16,7 +16,18 @@ from serq.cli.output import report_diagnostics
 from serq.diagnostics import SerqError
 
 # Each verb is the function `command` of its module.
-VERBS = ("check", "explain", "fmt", "ir", "lean", "oracle", "run")
+VERBS = (
+    "check",
+    "explain",
+    "fmt",
+    "ir",
+    "lean",
+    "oracle",
+    "oracle drift",
+    "oracle fuzz",
+    "oracle record",
+    "run",
+)
 
 
 class Verbs(click.Group):
@@ -25,10 +36,18 @@ class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(VERBS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # A verb of two words, such as `oracle record`, is a verb of its own.
+        if len(args) > 1 and f"{args[0]} {args[1]}" in VERBS:
+            args = [f"{args[0]} {args[1]}", *args[2:]]
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"serq.cli.{cmd_name.replace('-', '_')}")
+        module = importlib.import_module(f"serq.cli.{cmd_name.replace(' ', '_')}")
         command: click.Command = module.command
         return command
 

@@ -14,8 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from serq.cli.output import written_whole
 from serq.oracle.compare import Outcome, compare_file, vanished
 from serq.oracle.grid import difference_text, step_grid
+from serq.oracle.page import render
 from serq.oracle.recorded import recorded_scenarios
 
 _STYLES = {"agrees": "green", "differs": "bold red", "not covered": "yellow"}
@@ -24,8 +26,11 @@ _STYLES = {"agrees": "green", "differs": "bold red", "not covered": "yellow"}
 @click.command()
 @click.argument("scenarios", nargs=-1, type=click.Path(path_type=Path), metavar="[NAME.scenario.json]...")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcomes as JSON.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the step grids as a page, too."
+)
 @click.option("--demo", is_flag=True, help="Show the steps of the first scenario before the summary.")
-def command(scenarios: tuple[Path, ...], as_json: bool, demo: bool) -> int:
+def command(scenarios: tuple[Path, ...], as_json: bool, html: Path | None, demo: bool) -> int:
     """Run recorded scenarios of the real vLLM scheduler through the interpreter and compare every step.
 
     Without arguments, all scenarios that ship with serq, in every version recorded. The
@@ -33,6 +38,9 @@ def command(scenarios: tuple[Path, ...], as_json: bool, demo: bool) -> int:
     when all agree, 1 otherwise.
     """
     outcomes = [o for path in (scenarios or recorded_scenarios()) for o in compare_file(path)]
+    if html is not None:
+        with written_whole(html) as out:
+            out.write(render(outcomes))
     if as_json:
         click.echo(json.dumps([_data(o) for o in outcomes], indent=2))
     else:

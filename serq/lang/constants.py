@@ -79,15 +79,6 @@ def _not_a_name(ref: tree.Ref) -> NotConstant:
     return NotConstant(f"`{name}` is not a constant", ref, "declare it above with `let`")
 
 
-def is_constant(expr: Expr) -> bool:
-    """Whether an expression has a constant value."""
-    try:
-        value_of(expr)
-    except NotConstant:
-        return False
-    return True
-
-
 def evaluate(expr: Expr, findings: Findings, what: str) -> float | None:
     """The value of a constant that may not be NaN, or None once its mistake is reported (SQ321, SQ322)."""
     try:

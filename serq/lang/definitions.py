@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from serq.lang import tree
 from serq.lang.findings import Findings
 from serq.lang.rewrite import draws, nodes_within, references, walk
-from serq.lang.tree import BlockDef, Def, Expr, ExprDef
+from serq.lang.tree import BlockDef, Def, Expr
 from serq.lang.vocabulary import (
     BLOCK_SIZE,
     CONTEXT_BY_NAME,
@@ -227,8 +227,3 @@ def _mentions(node: Def) -> frozenset[str]:
     """The names a definition calls."""
     calls = (n.function.text for n in walk(node.body) if isinstance(n, tree.Call | tree.CallStatement))
     return frozenset(calls)
-
-
-def is_expression(definition: Definition) -> bool:
-    """Whether a definition names an expression."""
-    return isinstance(definition.node, ExprDef)

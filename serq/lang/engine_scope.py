@@ -17,7 +17,7 @@ from serq.lang.poison import poison
 from serq.lang.rewrite import map_children
 from serq.lang.scopes import Scope
 from serq.lang.tree import Expr, Name, Ref
-from serq.lang.vocabulary import CONTEXT_BY_DOTTED, CONTEXT_BY_NAME, ENGINE_LISTS
+from serq.lang.vocabulary import CONTEXT_BY_NAME, ENGINE_LISTS
 
 
 class Clause(StrEnum):
@@ -184,8 +184,3 @@ def _indices(pool: PoolFamily, at: tree.Node) -> list[Expr | None]:
     if not pool.indexed:
         return [None]
     return [number(float(k), at) for k in range(pool.count)]
-
-
-def is_dotted(name: str) -> bool:
-    """Whether a name is one of an engine's values."""
-    return name in CONTEXT_BY_DOTTED

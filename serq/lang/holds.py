@@ -12,7 +12,7 @@ from serq.lang.constants import number
 from serq.lang.context import Context
 from serq.lang.definitions import live_read
 from serq.lang.findings import Findings
-from serq.lang.rewrite import draws, nodes_within, references
+from serq.lang.rewrite import draws, nodes_within, references, walk
 from serq.lang.tree import Binding, Block, Expr, Statement
 
 if TYPE_CHECKING:
@@ -95,8 +95,6 @@ def _moves(value: Expr) -> str | None:
     for node in references(value):
         if node.name.text == "cached" and node.index is None:
             return "`cached`"
-    from serq.lang.rewrite import walk
-
     if any(isinstance(n, tree.CostOf) for n in walk(value)):
         return "a cost"
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from serq.diagnostics import SerqError, Span, suggestion
 from serq.lang import tree
 from serq.lang.findings import FileSpan, Findings
+from serq.lang.imports import relocate
 from serq.lang.parser import parse_expression
 from serq.lang.tree import Expr
 
@@ -61,7 +61,7 @@ class Inputs:
     def _parse(self, label: str, text: str, what: str) -> Expr | None:
         self.sources[label] = text
         try:
-            return located(parse_expression(text, label), label)
+            return relocate(parse_expression(text, label), label)
         except SerqError as error:
             for found in error.diagnostics:
                 note = found.note or found.message
@@ -103,15 +103,3 @@ class Inputs:
         if hint is None and known:
             hint = f"its {what}: {', '.join(known)}"
         self.findings.error(code, message, None, hint=hint)
-
-
-def located(expr: Expr, file: str) -> Expr:
-    """An expression of another text, its spans carrying that text's name."""
-    from serq.lang.imports import relocate
-
-    return relocate(expr, file)
-
-
-def is_nan(value: float) -> bool:
-    """Whether a value is NaN."""
-    return math.isnan(value)

@@ -7,11 +7,9 @@ from dataclasses import fields
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from serq.lang import tree
-from serq.lang.tree import Expr, Node, Ref
+from serq.lang.tree import Node, Ref
 
 N = TypeVar("N", bound=Node)
-ExprMap = Callable[[Expr], Expr]
-RefMap = Callable[[Ref], Ref]
 
 # The fields of a node class, and the (position, is a reference) of those that hold nodes.
 Shape = tuple[tuple[str, ...], tuple[tuple[int, bool], ...]]

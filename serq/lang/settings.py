@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.lang import tree
 from serq.lang.findings import Findings
 
@@ -30,7 +32,10 @@ def check_settings(settings: Settings, findings: Findings) -> None:
 def apply_instance(
     settings: Settings, inputs: Mapping[str, str | float], instance: tree.Instance, text: str
 ) -> tuple[Settings, dict[str, str | float]]:
-    """Settings and inputs with an instance file's laid over them: what is given later wins."""
+    """Settings and inputs with an instance file's laid over them: what is given later wins.
+
+    Raises `SerqError` (SQ271) for a seed or a number of arrivals that is not whole.
+    """
     found: dict[str, str | float] = dict(inputs)
     for binding in instance.bindings:
         found[binding.name.text] = _written(binding.value, text)
@@ -42,10 +47,18 @@ def apply_instance(
             case "warmup":
                 settings = replace(settings, warmup=value)
             case "seed":
-                settings = replace(settings, seed=int(value))
+                settings = replace(settings, seed=_whole(setting, instance))
             case "arrivals":
-                settings = replace(settings, arrivals=int(value))
+                settings = replace(settings, arrivals=_whole(setting, instance))
     return settings, found
+
+
+def _whole(setting: tree.Setting, instance: tree.Instance) -> int:
+    value = setting.value.value
+    if not (math.isfinite(value) and value == math.floor(value)):
+        message = f"`{setting.name.text}` is a whole number, not {setting.value.text}"
+        raise SerqError(Diagnostic("SQ271", message, Place(instance.file, setting.value.span)))
+    return int(value)
 
 
 def _written(expr: tree.Expr, text: str) -> str | float:

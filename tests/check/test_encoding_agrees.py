@@ -14,7 +14,6 @@ from serq.check import operations, readings
 from serq.check.draws import DRAWS
 from serq.check.encoder import Encoder
 from serq.check.flags import as_z3, land
-from serq.check.solver import relevant
 from serq.check.terms import Term, Values, constant, identical
 from serq.check.variables import Variables
 from serq.ir import expressions as ex
@@ -101,7 +100,7 @@ def admits(variables: Variables, term: Term, held: z3.BoolRef, value: float) -> 
     solver = z3.Solver()
     solver.set("timeout", 3000)
     parts = [held, as_z3(identical(term, constant(value)))]
-    solver.add(*relevant(variables.rounding.facts, parts), *parts)
+    solver.add(*variables.rounding.relevant(parts), *parts)
     return solver.check()
 
 
@@ -110,7 +109,7 @@ def excludes_others(variables: Variables, term: Term, held: z3.BoolRef, value: f
     solver = z3.Solver()
     solver.set("timeout", 3000)
     parts = [held, z3.Not(as_z3(identical(term, constant(value))))]
-    solver.add(*relevant(variables.rounding.facts, parts), *parts)
+    solver.add(*variables.rounding.relevant(parts), *parts)
     return solver.check()
 
 

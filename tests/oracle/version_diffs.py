@@ -11,7 +11,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 from serq.oracle.compare import Difference, first_difference
-from serq.oracle.recorded import Trace, read_trace, recorded_scenarios, traces_of
+from serq.oracle.recorded import Step, read_trace, recorded_scenarios, traces_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "vllm-versions.md"
@@ -51,9 +51,8 @@ def shown_by(older: str, newer: str) -> Iterator[tuple[str, Difference]]:
             yield path.name.removesuffix(".scenario.json"), difference
 
 
-def _steps(path: Path) -> list:  # type: ignore[type-arg]
-    trace: Trace = read_trace(path)
-    return list(trace.steps)
+def _steps(path: Path) -> list[Step]:
+    return list(read_trace(path).steps)
 
 
 def evidence_table(older: str, newer: str) -> str:

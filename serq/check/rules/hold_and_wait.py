@@ -69,6 +69,7 @@ class _Drawing:
     def __init__(self, program: pr.Program) -> None:
         self.program = program
         self.arrows: Arrows = {}
+        self._blocks = reached(program)
         self._waits = self._queues()
         self._leg_wants = self._wanted_by_legs()
         self._piling: set[int] = set()
@@ -77,8 +78,8 @@ class _Drawing:
     def _queues(self) -> dict[int, set[int]]:
         """For each pool, the pools that heads of its queue may wait for."""
         waits: dict[int, set[int]] = {}
-        for block in self.program.blocks:
-            for stmt in block:
+        for block in self._blocks:
+            for stmt in self.program.blocks[block]:
                 if isinstance(stmt, st.Hold):
                     wanted = {p for part in stmt.pools for p in self._finite(part.pool)}
                     for p in _members(stmt.pools[0].pool):
@@ -88,7 +89,7 @@ class _Drawing:
     def _wanted_by_legs(self) -> set[int]:
         """What any leg may wait for: a join waits for it too."""
         wanted: set[int] = set()
-        stack = [s.body for block in self.program.blocks for s in block if isinstance(s, st.Fork)]
+        stack = [s.body for b in self._blocks for s in self.program.blocks[b] if isinstance(s, st.Fork)]
         while stack:
             for stmt in self.program.blocks[stack.pop()]:
                 if isinstance(stmt, st.Hold):
@@ -127,8 +128,8 @@ class _Drawing:
                     self._growth(ref, holds, leased, path)
             case st.Release(pool=ref):
                 return self._released(ref, holds, leased)
-            case st.Branch(then=then, other=other):
-                return self._block(then, holds, leased) | self._block(other, holds, leased)
+            case st.Branch():
+                return frozenset[int]().union(*(self._block(arm, holds, leased) for arm in arms(stmt)))
             case st.Loop(body=body) | st.While(body=body):
                 return self._repeated(body, holds, leased)
             case st.Fork(body=body):
@@ -175,6 +176,24 @@ class _Drawing:
         for a in sorted(held):
             for b in sorted(wanted):
                 self.arrows.setdefault(a, {}).setdefault(b, path)
+
+
+def arms(stmt: st.Branch) -> tuple[int, ...]:
+    """The arms a branch may take: one when its guard is constant."""
+    value = constant(stmt.guard)
+    return (stmt.then, stmt.other) if value is None else (stmt.then if value else stmt.other,)
+
+
+def reached(program: pr.Program) -> list[int]:
+    """The blocks of the session that no constant guard cuts off."""
+    found: list[int] = []
+    stack = [program.session]
+    while stack:
+        block = stack.pop()
+        found.append(block)
+        for stmt in program.blocks[block]:
+            stack.extend(arms(stmt) if isinstance(stmt, st.Branch) else st.bodies(stmt))
+    return sorted(found)
 
 
 def _members(ref: ex.CRef) -> range:

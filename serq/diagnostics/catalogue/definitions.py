@@ -206,4 +206,10 @@ register(
         "How long a program runs is no part of it: every run says so.",
         "Give `--horizon T`, or an instance file that does.",
     ),
+    Code(
+        "SQ271",
+        "a setting of an instance that is not whole",
+        "A seed names one run, and arrivals are counted.",
+        "Write a whole number.",
+    ),
 )
