@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from serq.ir.program import Program
 from serq.oracle.recorded import Step
@@ -13,23 +13,6 @@ from serq.sim.hooks import TraceHook
 from serq.sim.machine import Machine
 from serq.sim.pools import PoolState
 from serq.sim.records import Job, Session, Waiting
-
-
-@dataclass
-class _Open:
-    """An iteration whose end is still to come."""
-
-    step: int
-    scheduled: tuple[tuple[int, int], ...]
-    admitted: tuple[int, ...]
-    resumed: tuple[int, ...]
-    preempted: tuple[int, ...]
-    preempted_for: tuple[int, ...]
-    running: tuple[int, ...]
-    waiting: tuple[int, ...]
-    free: int
-    hits: tuple[tuple[int, int], ...]
-    finished: list[int] = field(default_factory=list)
 
 
 class Observer(TraceHook):
@@ -42,7 +25,8 @@ class Observer(TraceHook):
     def __init__(self, sessions: Sequence[Sequence[int]] | None = None) -> None:
         self._sessions = sessions
         self.steps: list[Step] = []
-        self._open: _Open | None = None
+        self._open: Step | None = None
+        self._finished: list[int] = []
         self._admitted: list[int] = []
         self._resumed: list[int] = []
         self._preempted: list[tuple[int, int]] = []
@@ -67,23 +51,27 @@ class Observer(TraceHook):
     def iteration(
         self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float
     ) -> None:
-        self._open = _Open(
+        self._finished = []
+        self._open = Step(
             step=int(m.now),
             scheduled=tuple((self._of(job), int(tokens)) for job, tokens in assigned),
             admitted=tuple(self._admitted),
             resumed=tuple(self._resumed),
             preempted=tuple(v for v, _ in self._preempted),
             preempted_for=tuple(g for _, g in self._preempted),
+            finished=(),
             running=self._running(engine),
             waiting=self._waiting(engine),
             free=_free_blocks(engine),
+            running_end=(),
+            free_end=0,
             hits=tuple(sorted(self._hits)),
         )
 
     def release(self, m: Machine, s: Session, pool: PoolState, units: float, kept: float) -> None:
         # A request's slot is given back when it is preempted, too; then it is queued again.
         if self._open is not None and pool is m.pools[0]:
-            self._open.finished.append(self._request(s))
+            self._finished.append(self._request(s))
 
     def _request(self, s: Session) -> int:
         return s.serial if self._sessions is None else self._sessions[s.serial][s.turns - 1]
@@ -109,23 +97,13 @@ class Observer(TraceHook):
         if o is None:
             return
         self._open = None
-        self.steps.append(
-            Step(
-                o.step,
-                o.scheduled,
-                o.admitted,
-                o.resumed,
-                o.preempted,
-                o.preempted_for,
-                tuple(sorted(o.finished)),
-                o.running,
-                o.waiting,
-                o.free,
-                self._running(engine),
-                _free_blocks(engine),
-                o.hits,
-            )
+        ended = replace(
+            o,
+            finished=tuple(sorted(self._finished)),
+            running_end=self._running(engine),
+            free_end=_free_blocks(engine),
         )
+        self.steps.append(ended)
 
 
 def in_order(pool: PoolState) -> list[Session]:

@@ -135,7 +135,7 @@ class VllmRequest:
             return self.scenario.chunk
         return when(running + REQS.query("Queued") > 1, self.scenario.chunk, 0)
 
-    def _offered(self) -> Value:
+    def _offered(self) -> Quantity:
         """What an admission may compute now: the budget left, within the threshold."""
         left = ENGINE.query("BudgetLeft")
         if not self.scenario.chunk:
@@ -169,14 +169,14 @@ class VllmRequest:
             observe("first", NOW),
             run(ENGINE, self.out - 1 - (kept - self.prompt), mode="Decode", growing=KV),
         ]
-        caching: dict[str, Value] = {}
-        if s.prefix_caching:
-            # The last token is sampled, not computed.
-            caching = {"reuse": reused, "cache": self.prompt + self.out - 1}
+        # The last token is sampled, not computed.
+        cache = self.prompt + self.out - 1 if s.prefix_caching else None
         return [
             run(ARRIVE, greatest(0, self.arrive - NOW)),
             assign(kept, self.prompt),
-            hold([(REQS, 1), (KV, units, reserve)], body, **caching),
+            hold(
+                [(REQS, 1), (KV, units, reserve)], body, reuse=None if cache is None else reused, cache=cache
+            ),
             observe("done", NOW),
         ]
 
