@@ -30,6 +30,23 @@ MODES: dict[str, Callable[[Step], Any]] = {
     "free blocks at the end": lambda s: s.free_end,
 }
 
+# What decides each of them in the program, for the side-by-side of a difference.
+RULES: dict[str, str] = {
+    "scheduled tokens": "advance running in its order: 1 to a decode, up to the cap to a prefill, within the budget",
+    "admitted": "admit waiting: the queue's head, when its units and reserve fit and nobody was preempted",
+    "resumed": "admit waiting: a preempted hold is executed again, at the head of its queue",
+    "preempted": "a growth that does not fit takes the candidate with the least `preempt by` keys",
+    "preempted for": "the request whose growth did not fit",
+    "prefix hits": "reuse: the session's own cached full blocks, all but the last known token",
+    "running order": "residents in the order of their latest admission",
+    "waiting order": "the pool's queue: its keys, then the order of joining",
+    "free blocks": "the capacity less what holds have allocated, in whole blocks",
+    "finished": "a hold ends when its decode run has no work left",
+    "running at the end": "residents once the step's tokens are applied",
+    "free blocks at the end": "what the holds that ended gave back",
+    "the step itself": "an iteration that schedules nothing and preempts nobody is none",
+}
+
 
 @dataclass(frozen=True)
 class Difference:

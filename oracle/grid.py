@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from serq.oracle.compare import Difference, Outcome
+from serq.oracle.compare import RULES, Difference, Outcome
 from serq.oracle.recorded import Step
 
 _COLUMNS = 24
@@ -60,6 +60,7 @@ def difference_text(o: Outcome) -> str:
         f"{o.name}: step {d.step} differs in {d.mode}",
         f"  vLLM {o.version:<9} {d.recorded}",
         f"  {'program':<14} {d.program}",
+        f"  decided by     {RULES[d.mode]}",
         "",
         *_side_by_side(o, d),
         "",
@@ -70,10 +71,22 @@ def difference_text(o: Outcome) -> str:
 
 def _side_by_side(o: Outcome, d: Difference) -> list[str]:
     rows = [("", f"vLLM {o.version}", "program")]
+    before = next((s for s in reversed(o.recorded) if s.step < d.step), None)
+    ours = next((s for s in reversed(o.program) if s.step < d.step), None)
+    rows += [
+        ("before", _state(before), _state(ours)),
+    ]
     for name in ("scheduled", "admitted", "resumed", "preempted", "hits", "running", "waiting", "free"):
         rows.append((name, _field(d.recorded_step, name), _field(d.program_step, name)))
     width = max(len(r[1]) for r in rows)
     return [f"  {a:<10} {b:<{width}}  {c}" for a, b, c in rows]
+
+
+def _state(step: Step | None) -> str:
+    if step is None:
+        return "-"
+    running = " ".join(str(r) for r in step.running_end) or "-"
+    return f"running {running}, free {step.free_end}"
 
 
 def _field(step: Step | None, name: str) -> str:

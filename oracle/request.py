@@ -46,7 +46,7 @@ class Rules:
 def rules_of(version: str) -> Rules:
     """The rules of a vLLM version."""
     key = version_key(version)
-    return Rules(threshold_when_alone=key < (0, 31), self_preemption_stops=key < (0, 32))
+    return Rules(threshold_when_alone=key < (0, 31), self_preemption_stops=key < (0, 33))
 
 
 class VllmRequest:
@@ -118,7 +118,7 @@ class VllmRequest:
         return len(sessions_of(self.scenario)) < len(self.scenario.requests)
 
     def _priority_body(self) -> list[Serve | Admit]:
-        """Since 0.32 a request that preempts itself ends one pass over the running requests, not the serving.
+        """Since 0.33 a request that preempts itself ends one pass over the running requests, not the serving.
 
         One pass more than can be ended so serves everyone.
         """

@@ -12,7 +12,7 @@ from serq.diagnostics import SerqError
 from serq.ir.program import Program, Step
 from serq.ir.validate import validate
 from serq.oracle import compare as comparison
-from serq.oracle.compare import MODES, Outcome, compare, first_difference, vanished
+from serq.oracle.compare import MODES, RULES, Outcome, compare, first_difference, vanished
 from serq.oracle.differences import DECLARED
 from serq.oracle.grid import difference_text, step_grid
 from serq.oracle.observer import observe_steps
@@ -102,7 +102,8 @@ class TestPlantedFaults:
         monkeypatch.setattr(comparison, "program_of", wrong)
         outcome = compare_file(PATHS[number])
         assert outcome.status == "differs" and outcome.difference is not None
-        assert outcome.name in difference_text(outcome)
+        text = difference_text(outcome)
+        assert outcome.name in text and RULES[outcome.difference.mode] in text and "before" in text
         return outcome
 
     def test_one_block_too_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,6 +217,10 @@ def test_a_trace_that_disagrees_is_found_through_files(tmp_path: Path) -> None:
     outcome = compare(read_scenario(tmp_path / "x.scenario.json"), wrong)
     assert outcome.difference is not None
     assert (outcome.difference.step, outcome.difference.recorded, outcome.difference.program) == (3, 7, 0)
+
+
+def test_every_mode_names_the_rule_that_decides_it() -> None:
+    assert set(RULES) == {*MODES, "the step itself"}
 
 
 def test_conversations_are_sessions_with_turns() -> None:

@@ -23,7 +23,8 @@ from serq.sim import run
 from tests.oracle.version_diffs import SOURCES, parts, shown_by, written
 
 _PLAIN = """01_published 02_self_preempt_prefill 03_preempt_decode 04_head_of_line 05_request_cap
-    07_threshold_alone_or_not 08_staggered 16_mixed_60 19_mixed_40_block_4 40_incident_low_override 41_incident_null_block
+    07_threshold_alone_or_not 08_staggered 16_mixed_60 19_mixed_40_block_4 40_incident_low_override
+    41_incident_null_block
     42_incident_null_block_repaired 43_incident_over_memory 45_incident_one_block 49_incident_two_long_full_isl
     54_incident_oldest_progresses 74_threshold_one 99_many_at_once random_block_sizes_1 random_tight_1"""
 _TURNS = """20_conversation_c00 21_conversation_c02 22_conversation_c09 84_conversation_five_turns
@@ -126,7 +127,7 @@ def test_every_program_is_covered() -> None:
         ("vllm_priority", "0.31.0", "12_priority", 10),
         ("vllm_priority_0_31", "0.33.0", "92_priority_self_preempt_others_after", 9),
         ("vllm_request", "0.33.0", "14_no_full_isl", 10),
-        ("vllm_first_chunk", "0.33.0", "02_self_preempt_prefill", 2),
+        ("vllm_first_chunk", "0.33.0", "02_self_preempt_prefill", 6),
     ],
 )
 def test_a_program_of_another_rule_is_told_apart(source: str, version: str, name: str, step: int) -> None:
