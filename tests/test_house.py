@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,17 @@ def test_words_that_do_not_belong() -> None:
             if pattern.search(line):
                 found.append(f"{name}:{number}: {line.strip()[:80]}")
     assert found == []
+
+
+def test_every_data_file_ships() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["serq"]
+    suffixes = {p.rpartition("*")[2] for p in patterns}
+    data = [
+        p
+        for folder in ("serq", "generators", "oracle")
+        for p in (ROOT / folder).rglob("*")
+        if p.is_file() and p.suffix not in {".py", ".pyc", ".md"}
+    ]
+    assert len(data) > 200
+    assert [str(p) for p in data if p.suffix not in suffixes and p.name not in suffixes] == []
