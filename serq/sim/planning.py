@@ -101,20 +101,22 @@ def _exclusive(e: Engine, plan: Plan) -> None:
     while True:
         job = next((j for j in e.residents if j.served != plan.number), None)
         if job is None:
-            if plan.preempted or plan.refused or not _admit_one(e, plan, plan.budget):
+            if plan.budget <= 0.0 or plan.preempted or plan.refused:
+                return
+            if not _admit_one(e, plan, plan.budget):
                 return
             continue
         job.served = plan.number
         if job.decode and prefilling:
             continue
         outcome = _give(e, plan, job, plan.left if job.decode else plan.budget)
-        if outcome == SELF:
-            return
         if outcome == GAVE and not job.decode:
             # A prefill runs alone; what the displaced decodes allocated stays.
             chosen = plan.assigned[-1]
             plan.assigned = [chosen]
             plan.left = plan.budget - chosen[1]
+            return
+        if outcome == SELF or (outcome == GAVE and plan.left <= 0.0):
             return
 
 

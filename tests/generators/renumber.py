@@ -163,3 +163,24 @@ def _tagged(value: Any, tag: str) -> Iterator[tuple[Data, str]]:
     if isinstance(value, list):
         for inner in value:
             yield from _tagged(inner, tag)
+
+
+def engines_first(data: Data) -> Data:
+    """The same program with its engines declared before every other stage."""
+    result = copy.deepcopy(data)
+    stages = result[_STAGE]
+    order = sorted(range(len(stages)), key=lambda i: ("Step" not in stages[i]["kind"], i))
+    place = {old: new for new, old in enumerate(order)}
+    result[_STAGE] = [stages[i] for i in order]
+    _renumber(result, _STAGE, place.__getitem__)
+    _sort_joints(result)
+    return result
+
+
+def _sort_joints(value: Any) -> None:
+    """Targets of joint costs in their order again: pools before stages, then by index."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in inner:
+        _sort_joints(part)
+    if isinstance(value, dict) and "Joint" in value:
+        value["Joint"].sort(key=lambda t: ("Stage" in t, next(iter(t.values()))["base"]))

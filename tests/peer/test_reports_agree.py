@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from serq.ir.program import Program
 from tests.generators.ir import random_program
 from tests.generators.ir.classes import CLASSES, RARE, classes
 from tests.peer.compare import PeerRefuses, compare, disagreement, ours, peer
@@ -28,6 +29,7 @@ class Comparison:
 
     classes: Counter[str] = field(default_factory=Counter)
     differing: list[str] = field(default_factory=list)
+    declared: Counter[int] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
 
 
@@ -43,10 +45,18 @@ def compared() -> Comparison:
             found.refused.append(f"seed {seed}: {error}")
             continue
         difference = disagreement(ours(program), there)
-        if difference is not None:
+        number = None if difference is None else declared_number(program)
+        if number is not None:
+            found.declared[number] += 1
+        elif difference is not None:
             found.differing.append(f"seed {seed}: {difference}")
         found.classes.update(classes(program, there.report))
     return found
+
+
+def declared_number(program: Program) -> int | None:
+    """The declared difference whose repair makes both sides agree about a program, if any."""
+    return next((d.number for d in DECLARED if compare(d.repair(program)) is None), None)
 
 
 def test_every_program_is_valid(compared: Comparison) -> None:
@@ -57,6 +67,7 @@ def test_every_program_is_valid(compared: Comparison) -> None:
 def test_reports_agree(compared: Comparison) -> None:
     """Every field, sample and change point is the same."""
     count = len(compared.differing)
+    print("declared differences:", dict(compared.declared))
     assert not count, f"{count} of {COUNT} programs differ\n" + "\n".join(compared.differing[:SHOWN])
 
 
@@ -75,3 +86,4 @@ def test_declared_differences_still_differ() -> None:
         difference = compare(declared.program())
         assert difference is not None, f"difference {declared.number} no longer occurs: {declared.reason}"
         assert difference.path == declared.path, (declared.number, str(difference))
+        assert compare(declared.repair(declared.program())) is None

@@ -112,7 +112,7 @@ class Stations:
         if self.world.dice.chance(0.6):
             return self.world.whole(4, 64)
         variables = _RESIDENTS if family else (*_RESIDENTS, "waiting.count")
-        return f"8 + {self.expressions.number(Scope(variables=variables), 1)}"
+        return f"max(8, {self.expressions.number(Scope(variables=variables), 1)})"
 
     def _registers(self, engine: Resource, taking: str, memory: bool, family: bool) -> list[str]:
         """Registers, a granule and the schedule that goes with them."""
