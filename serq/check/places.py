@@ -68,6 +68,19 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
+class Point:
+    """A state in which the session may be preempted: in a run of some work, or waiting elsewhere.
+
+    `engine` says that the run is at an engine; `growing` which pool it grows.
+    """
+
+    state: State
+    work: Term | None = None
+    growing: ex.CRef | None = None
+    engine: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Growth:
     """A statement that enlarges a hold: the hold as it then stands, and which of its pools."""
 

@@ -8,8 +8,9 @@ from serq.check.model import Model
 from serq.check.places import Growth, Scope
 from serq.check.readings import pools_of
 from serq.check.solver import Fact, negation
+from serq.check.states import at_most, non_negative
 from serq.check.terms import Rounding, Term, constant
-from serq.check.walk import Walk, at_most, non_negative
+from serq.check.walk import Walk
 from serq.ir import expressions as ex
 from serq.ir import program as pr
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -85,6 +85,10 @@ class Variables:
         if v.high != INF:
             bound = exact_real(v.high)
             self.rounding.know(v.num < bound if v.open_high else v.num <= bound, about)
+
+    def free(self) -> None:
+        """Let witnesses choose every variable's value: for questions about all states, whether they occur or not."""
+        self.table = {name: replace(v, exact=True) for name, v in self.table.items()}
 
     def flagged(self, what: str, term: Term) -> Term:
         """The term, which may also be NaN or infinite."""

@@ -11,15 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from serq.check import operations
+from serq.check.attempts import attempts
 from serq.check.encoder import Encoder
-from serq.check.flags import Flag, choose, lor
 from serq.check.invariants import Guess, constants_of, inductive
-from serq.check.places import Growth, Leaving, Passing, Reading, Scope, State
+from serq.check.places import Growth, Leaving, Passing, Point, Reading, Scope, State
 from serq.check.readings import pools_of
 from serq.check.solver import FALSE, TRUE, Fact, Oracle, both
-from serq.check.terms import INF, Term, constant, equal, ite, less
+from serq.check.states import (
+    above_zero,
+    amount_valid,
+    assign,
+    at_most,
+    either,
+    held,
+    is_value,
+    member,
+    merge,
+    non_negative,
+    positive,
+)
+from serq.check.terms import INF, Term, constant, ite
 from serq.check.variables import Variables
 from serq.check.workload import Workload
 from serq.diagnostics import IrPath
@@ -32,8 +46,8 @@ from serq.ir.validate.paths import same_ref
 PASSES = 3
 # Seconds for one question about an invariant.
 _PROBE = 0.4
-# The tolerance of amounts (interp.md §1), and a wider one for what fits.
-EPS = 1e-9
+# A tolerance of what fits, wider than the interpreter's.
+AMOUNTS = ("work", "units", "reserve", "growth", "load")
 _FITS = 1e-6
 
 
@@ -56,8 +70,9 @@ class Walk:
     prober: Oracle = field(init=False)
     ladder: list[float] = field(default_factory=list)
     found: dict[IrPath, dict[int, Guess]] = field(default_factory=dict)
-    _points: list[list[State]] = field(default_factory=list)
-    _silent: int = 0
+    points: list[list[Point]] = field(default_factory=list)
+    obligations: list[list[Reading]] = field(default_factory=list)
+    silent: int = 0
 
     def run(self) -> None:
         """Walk init, presets and the session block."""
@@ -90,8 +105,23 @@ class Walk:
         return term
 
     def _record(self, reading: Reading) -> None:
-        if not self._silent and reading.state.live.flag is not False:
+        if reading.role in AMOUNTS:
+            for found in self.obligations:
+                found.append(reading)
+        if not self.silent and reading.state.live.flag is not False:
             self.readings.append(reading)
+
+    def mark(self) -> tuple[int, ...]:
+        """How much is recorded so far."""
+        return tuple(len(x) for x in self._records())
+
+    def reset(self, mark: tuple[int, ...]) -> None:
+        """Forget what was recorded since a mark."""
+        for found, length in zip(self._records(), mark, strict=True):
+            del found[length:]
+
+    def _records(self) -> tuple[list[Any], ...]:
+        return self.readings, self.growths, self.leavings, self.passings, self.ends
 
     # Statements
 
@@ -100,7 +130,7 @@ class Walk:
             if state.live.flag is False:
                 break
             state = self._statement(stmt, ("blocks", block, position, type(stmt).__name__), state)
-        if not self._silent:
+        if not self.silent:
             self.ends.append(state)
         return state
 
@@ -164,16 +194,17 @@ class Walk:
 
     def _run(self, stmt: st.Run, path: IrPath, state: State) -> State:
         work = self._read(state, stmt.work, stmt, (*path, "work"), "work", stmt.stage)
-        progress = either(state.progress, Fact(above_zero(work), lambda v: v.of(work) > 0.0))
+        progress = either(state.progress, positive(work))
         state = replace(state, progress=progress, live=both(state.live, amount_valid(work)))
         after = state if stmt.growing is None else self._enlarge(state, path, stmt.growing, work, "computed")
-        self._point(after)
+        engine = isinstance(self.program.stages[stmt.stage.base].kind, pr.Step)
+        self._point(after, work, stmt.growing, engine)
         return after
 
     def _enlarge(self, state: State, path: IrPath, ref: ex.CRef, amount: Term, kind: str) -> State:
         """The state after the innermost hold of a pool computed or added an amount."""
         after = replace(state, scope=self._grown(state.scope, ref, amount, kind))
-        if not self._silent and after.live.flag is not False:
+        if not self.silent and after.live.flag is not False:
             found = held(after.scope, ref)
             if found is not None:
                 self.growths.append(Growth(path, *found, after))
@@ -215,15 +246,23 @@ class Walk:
 
     def _hold(self, stmt: st.Hold, path: IrPath, state: State) -> State:
         if self.enclosing and self._preemptible(stmt):
-            state = self._head(stmt, path, state)
+            return attempts(self, stmt, path, state)
+        return self.hold_once(stmt, path, state)
+
+    def hold_once(self, stmt: st.Hold, path: IrPath, state: State, collect: list[Point] | None = None) -> State:
+        """One attempt of a hold; `collect` receives the points at which it may be preempted."""
         self._point(state)
         units, reserves = self._header(stmt, path, state)
         own = self._consumed(stmt, state)
         scope = Scope(stmt, path, units, reserves, own, {}, {}, state.scope)
         inside = assign(state, self.program.slot_cached, own)
         inside = replace(inside, scope=scope, live=both(state.live, self._admissible(stmt, units, reserves)))
+        if collect is not None:
+            self.points.append(collect)
         self._point(inside)
         after = self._block(stmt.body, inside)
+        if collect is not None:
+            self.points.pop()
         if after.scope is not None and after.live.flag is not False:
             self._left(stmt, path, after)
         after = assign(after, self.program.slot_computed, constant(0.0))
@@ -271,7 +310,7 @@ class Walk:
             self._read(after, stmt.cache, stmt, (*path, "cache"), "cache")
         if stmt.lease is not None:
             self._read(after, stmt.lease.duration, stmt, (*path, "lease", 1), "lease")
-        if not self._silent:
+        if not self.silent:
             self.leavings.append(Leaving(path, after.scope, after))
 
     def _consumed(self, stmt: st.Hold, state: State) -> Term:
@@ -297,32 +336,48 @@ class Walk:
 
     # Loops, and holds that are executed again
 
-    def _point(self, state: State) -> None:
+    def _point(
+        self, state: State, work: Term | None = None, growing: ex.CRef | None = None, engine: bool = False
+    ) -> None:
         """A point at which the session may be preempted."""
-        for points in self._points:
-            points.append(state)
+        for found in self.points:
+            found.append(Point(state, work, growing, engine))
 
-    def _head(self, stmt: st.Hold, path: IrPath, state: State) -> State:
+    def head(self, stmt: st.Hold, path: IrPath, state: State) -> State:
         """The state at a hold that may be executed again after a preemption anywhere in its body."""
         program = self.program
         slots = self._assigned(stmt.body) | {program.slot_cached, program.slot_computed}
 
         def body(head: State) -> list[State]:
-            self._points.append([])
-            own = self._consumed(stmt, head)
-            zero = tuple(constant(0.0) for _ in stmt.pools)
-            scope = Scope(stmt, path, zero, tuple(None for _ in stmt.pools), own, {}, {}, None)
-            inside = replace(assign(head, program.slot_cached, own), scope=scope)
-            self._point(inside)
-            self._block(stmt.body, inside)
-            again = self._points.pop()
-            return [assign(x, program.slot_computed, self._position(stmt, path, x)) for x in again]
+            again: list[Point] = []
+            self.hold_once(stmt, path, head, again)
+            return self.resumed(stmt, path, again)
 
         return self._invariant(path, state, slots, body)
 
-    def _position(self, stmt: st.Hold, path: IrPath, state: State) -> Term:
-        """How far a hold had come when it was preempted: at most all it set out to compute."""
-        scope = state.scope
+    def resumed(self, stmt: st.Hold, path: IrPath, points: Sequence[Point]) -> list[State]:
+        """The states in which a hold is executed again after a preemption at one of some points.
+
+        Victims of a pool that is an engine's memory are at the engine (interp.md §8.8).
+        """
+        if self._engine_memory(stmt):
+            points = [
+                replace(p, state=replace(p.state, live=both(p.state.live, positive(p.work))))
+                for p in points
+                if p.engine and p.work is not None
+            ]
+        slot = self.program.slot_computed
+        return [assign(p.state, slot, self._position(stmt, path, p)) for p in points]
+
+    def _engine_memory(self, stmt: st.Hold) -> bool:
+        """Whether every pool of a hold that preempts is the memory of an engine."""
+        memories = {s.kind.memory for s in self.program.stages if isinstance(s.kind, pr.Step)}
+        members = (i for part in stmt.pools for i in range(part.pool.base, part.pool.base + part.pool.count))
+        return all(i in memories for i in members if self.program.pools[i].preempt is not None)
+
+    def _position(self, stmt: st.Hold, path: IrPath, point: Point) -> Term:
+        """How far a hold had come when it was preempted: at most all it had set out to compute."""
+        scope = point.state.scope
         while scope is not None and scope.path != path:
             scope = scope.outer
         computed = self._tokens("the position of the last preemption")
@@ -332,8 +387,19 @@ class Walk:
         most = scope.own
         for k in range(len(stmt.pools)):
             if k in scope.computed:
-                most = operations.maximum(r, most, operations.add(r, scope.own, scope.computed[k]))
+                end = operations.add(r, scope.own, scope.computed[k])
+                most = operations.maximum(r, most, self._before_end(scope, k, end, point))
         return operations.minimum(r, computed, most)
+
+    def _before_end(self, scope: Scope, k: int, end: Term, point: Point) -> Term:
+        """A whole run still at its engine has at least one token left."""
+        work = point.work
+        if work is None or point.growing is None or not self.variables.integral or len(scope.computed) > 1:
+            return end
+        if not same_ref(scope.hold.pools[k].pool, point.growing):
+            return end
+        less_one = operations.subtract(self.variables.rounding, end, constant(1.0))
+        return ite(above_zero(work), lambda v: v.of(work) > 0.0, less_one, end)
 
     def _loop(self, stmt: st.Stmt, path: IrPath, state: State, body: int, guard: ex.Expr | None) -> State:
         if not self.enclosing:
@@ -373,7 +439,7 @@ class Walk:
         return replace(scope, computed=computed, added=added, outer=self._any_growth(scope.outer))
 
     def _passed(self, path: IrPath, after: State, guard: ex.Expr | None) -> None:
-        if self._silent or after.live.flag is False:
+        if self.silent or after.live.flag is False:
             return
         again = TRUE if guard is None else is_value(self.encoder(after).encode(guard), 1.0)
         self.passings.append(Passing(path, after, again))
@@ -414,115 +480,13 @@ class Walk:
         self, path: IrPath, entry: State, slots: set[int], body: Callable[[State], list[State]]
     ) -> State:
         """The entry state with slots as variables, under the candidate bounds that prove inductive."""
-        self._silent += 1
-        points, self._points = self._points, []
+        self.silent += 1
+        points, self.points = self.points, []
         try:
             return inductive(self, path, entry, sorted(slots), body)
         finally:
-            self._points = points
-            self._silent -= 1
-
-
-def member(scope: Scope, ref: ex.CRef) -> int | None:
-    """Which of a hold's pools a reference names."""
-    for k, part in enumerate(scope.hold.pools):
-        if same_ref(part.pool, ref):
-            return k
-    return None
-
-
-def held(scope: Scope | None, ref: ex.CRef) -> tuple[Scope, int] | None:
-    """The innermost hold of a pool, and which of its pools that is."""
-    while scope is not None:
-        k = member(scope, ref)
-        if k is not None:
-            return scope, k
-        scope = scope.outer
-    return None
-
-
-def above_zero(t: Term) -> Flag:
-    """When a term is above 0."""
-    return less(constant(0.0), t)
-
-
-def non_negative(t: Term) -> Term:
-    """What a valid amount counts as: negatives within the tolerance are 0."""
-    zero = constant(0.0)
-    return t if t.low >= 0 else ite(less(t, zero), lambda v: v.of(t) < 0.0, zero, t)
-
-
-def amount_valid(t: Term) -> Fact:
-    """An amount the run accepts: neither NaN nor below -1e-9."""
-    return Fact(less(constant(-EPS), t, or_equal=True), lambda v: v.of(t) >= -EPS)
-
-
-def at_most(t: Term, bound: float) -> Fact:
-    """A term no greater than a bound."""
-    return Fact(less(t, constant(bound), or_equal=True), lambda v: v.of(t) <= bound)
-
-
-def is_value(term: Term, value: float) -> Fact:
-    """A term that reads a value."""
-    return Fact(equal(term, constant(value)), lambda v: v.of(term) == value)
-
-
-def either(a: Fact, b: Fact) -> Fact:
-    """One of two facts."""
-    return Fact(lor(a.flag, b.flag), lambda v: a.holds(v) or b.holds(v))
-
-
-def assign(state: State, slot: int, term: Term) -> State:
-    """The state with an attribute assigned."""
-    return replace(state, attrs={**state.attrs, slot: term}, assigned={**state.assigned, slot: TRUE})
-
-
-def merge(test: Fact, yes: State, no: State) -> State:
-    """Where two arms meet: values by the test that chose between them."""
-    if yes.live.flag is False:
-        return no
-    if no.live.flag is False:
-        return yes
-    decide = test.holds
-    attrs = {slot: ite(test.flag, decide, term, no.attrs[slot]) for slot, term in yes.attrs.items()}
-    slots = set(yes.assigned) | set(no.assigned)
-    assigned = {s: pick(test, yes.assigned.get(s, FALSE), no.assigned.get(s, FALSE)) for s in slots}
-    return State(
-        attrs,
-        assigned,
-        either(yes.live, no.live),
-        _merge_scope(test, yes.scope, no.scope),
-        pick(test, yes.progress, no.progress),
-        max(yes.turns, no.turns),
-        yes.cached_before or no.cached_before,
-    )
-
-
-def pick(test: Fact, yes: Fact, no: Fact) -> Fact:
-    """One fact or the other."""
-    if yes is no:
-        return yes
-    return Fact(
-        choose(test.flag, yes.flag, no.flag), lambda v: yes.holds(v) if test.holds(v) else no.holds(v)
-    )
-
-
-def _merge_scope(test: Fact, yes: Scope | None, no: Scope | None) -> Scope | None:
-    if yes is no or yes is None or no is None:
-        return yes
-    zero = constant(0.0)
-
-    def merged(a: Mapping[int, Term], b: Mapping[int, Term]) -> dict[int, Term]:
-        return {
-            k: ite(test.flag, test.holds, a.get(k, zero), b.get(k, zero)) for k in sorted(set(a) | set(b))
-        }
-
-    return replace(
-        yes,
-        computed=merged(yes.computed, no.computed),
-        added=merged(yes.added, no.added),
-        outer=_merge_scope(test, yes.outer, no.outer),
-    )
+            self.points = points
+            self.silent -= 1
 
 
 def _references(stmt: st.Stmt, path: IrPath) -> list[tuple[ex.CRef, IrPath]]:

@@ -47,7 +47,7 @@ def _unknown(code: str) -> Diagnostic:
     spelled = _spelled(code)
     known = [row.code for row in all_codes()]
     hint = suggestion(spelled, [c for c in known if c.startswith(spelled[:3])] or known)
-    return Diagnostic("SQ980", f"there is no code `{code}`", hint=hint or "`serq explain` lists the codes")
+    return Diagnostic("SQ999", f"there is no code `{code}`", hint=hint or "`serq explain` lists the codes")
 
 
 def explanation(row: Code) -> Text:

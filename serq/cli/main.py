@@ -17,11 +17,14 @@ from serq.diagnostics import SerqError
 
 # Each verb is the function `command` of its module.
 VERBS = (
+    "capacity",
     "check",
     "explain",
     "fmt",
+    "fragment",
     "ir",
     "lean",
+    "lean drt",
     "oracle",
     "oracle drift",
     "oracle fuzz",

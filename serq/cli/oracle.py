@@ -17,8 +17,13 @@ from rich.text import Text
 from serq.cli.output import written_whole
 from serq.oracle.compare import Outcome, compare_file, vanished
 from serq.oracle.grid import difference_text, step_grid
+from serq.oracle.lean_bench import LeanBench
+from serq.oracle.lean_files import in_reach
+from serq.oracle.lean_leg import legs_text, three_legs
+from serq.oracle.lean_recordings import covered_recordings, read_recording
 from serq.oracle.page import render
-from serq.oracle.recorded import recorded_scenarios
+from serq.oracle.recorded import Trace, recorded_scenarios
+from serq.oracle.scenario import Scenario
 
 _STYLES = {"agrees": "green", "differs": "bold red", "not covered": "yellow"}
 
@@ -30,12 +35,16 @@ _STYLES = {"agrees": "green", "differs": "bold red", "not covered": "yellow"}
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the step grids as a page, too."
 )
 @click.option("--demo", is_flag=True, help="Show the steps of the first scenario before the summary.")
-def command(scenarios: tuple[Path, ...], as_json: bool, html: Path | None, demo: bool) -> int:
+@click.option(
+    "--lean", is_flag=True, help="Also have Lean's model run them, and show the three sides step by step."
+)
+def command(scenarios: tuple[Path, ...], as_json: bool, html: Path | None, demo: bool, lean: bool) -> int:
     """Run recorded scenarios of the real vLLM scheduler through the interpreter and compare every step.
 
     Without arguments, all scenarios that ship with serq, in every version recorded. The
     recorded trace of another scenario stands beside it as NAME.trace.json. Exit status 0
-    when all agree, 1 otherwise.
+    when all agree, 1 otherwise. With --lean also the scenarios of the Lean fragment are
+    run by the kernel of Lean: the named ones, with --demo the one that is shown, else all.
     """
     outcomes = [o for path in (scenarios or recorded_scenarios()) for o in compare_file(path)]
     if html is not None:
@@ -45,10 +54,32 @@ def command(scenarios: tuple[Path, ...], as_json: bool, html: Path | None, demo:
         click.echo(json.dumps([_data(o) for o in outcomes], indent=2))
     else:
         _print(outcomes, demo)
+    differ = lean and not _compare_with_lean(_for_lean(scenarios, outcomes, demo), bool(scenarios) or demo)
     gone = [] if scenarios else vanished(outcomes)
     for d in gone:
         click.echo(f"declared difference {d.number} no longer shows in any scenario: {d.reason}", err=True)
-    return 1 if gone or any(o.status == "differs" for o in outcomes) else 0
+    return 1 if gone or differ or any(o.status == "differs" for o in outcomes) else 0
+
+
+def _for_lean(
+    scenarios: tuple[Path, ...], outcomes: list[Outcome], demo: bool
+) -> list[tuple[Scenario, Trace]]:
+    """What Lean runs: the named scenarios, the one of the demonstration, or all it can run soon enough."""
+    if scenarios:
+        return [read_recording(path) for path in scenarios]
+    shown = _shown(outcomes) if demo else None
+    return [c for c in covered_recordings() if (c[0].name == shown.name if shown else in_reach(*c))]
+
+
+def _compare_with_lean(cases: list[tuple[Scenario, Trace]], show: bool) -> bool:
+    """The third leg; whether Lean agrees with the others in every scenario asked for."""
+    legs = three_legs(LeanBench(), cases)
+    for leg in legs:
+        if show or not leg.ok:
+            click.echo(f"\n{legs_text(leg)}")
+    agreeing, steps = sum(leg.ok for leg in legs), sum(len(leg.rows) for leg in legs if leg.ok)
+    click.echo(f"\nLean agrees in {agreeing} of {len(legs)} scenarios, at {steps} steps")
+    return agreeing == len(legs)
 
 
 def _data(o: Outcome) -> dict[str, Any]:
@@ -105,8 +136,13 @@ def _reasons(console: Console, outcomes: list[Outcome]) -> None:
         console.print(f"  shows in {shows} of {len(found)} recordings of {names}", highlight=False)
 
 
+def _shown(outcomes: list[Outcome]) -> Outcome | None:
+    """The scenario of the demonstration."""
+    return next((o for o in outcomes if o.status != "not covered" and o.preemptions), None)
+
+
 def _show_steps(console: Console, outcomes: list[Outcome]) -> None:
-    shown = next((o for o in outcomes if o.status != "not covered" and o.preemptions), None)
+    shown = _shown(outcomes)
     if shown is None:
         return
     console.print(f"{shown.name}: what vLLM {shown.version} did, and what the program does", style="bold")

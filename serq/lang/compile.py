@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from serq.diagnostics import Diagnostic, Place
+from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.ir.depth import deep_recursion
 from serq.ir.program import Program
 from serq.ir.validate import validate
@@ -20,6 +20,7 @@ from serq.lang import tree
 from serq.lang.bindings import check_binding_reads
 from serq.lang.costs import check_records
 from serq.lang.declare import declare
+from serq.lang.definitions import Definition, Definitions
 from serq.lang.findings import Findings
 from serq.lang.hidden import check_hidden
 from serq.lang.kernel import Kernel
@@ -103,7 +104,14 @@ class _Compilation:
     def run(self, inputs: Mapping[str, str | float], defs: Mapping[str, str]) -> Compiled:
         """Every pass; raises at the end, so that one mistake does not hide another."""
         with deep_recursion(), _no_collection():
-            return self._run(inputs, defs)
+            try:
+                return self._run(inputs, defs)
+            except RecursionError:
+                message = (
+                    "with its definitions written out, an expression of the program is nested too deeply"
+                )
+                hint = "name parts of it with attributes set before it"
+                raise SerqError([Diagnostic("SQ008", message, Place(self.file), hint=hint)]) from None
 
     def _run(self, inputs: Mapping[str, str | float], defs: Mapping[str, str]) -> Compiled:
         findings = self.findings
@@ -133,6 +141,7 @@ class _Compilation:
         source_map = SourceMap(program, linker.spans, self.file)
         self._validate(source_map, whole)
         findings.found = list(_without_echoes(findings.found))
+        self._say_where_used(resolved.definitions)
         findings.stop()
         sources = {**resolved.sources, self.file or "": self.text}
         return Compiled(program, source_map, sources, parsed, resolved, kernel)
@@ -142,6 +151,20 @@ class _Compilation:
         for found in validate(source_map.program):
             if whole or found.code.startswith(_LOCAL):
                 self._found(found, source_map)
+
+    def _say_where_used(self, definitions: Definitions) -> None:
+        """Note the call beside what is wrong in a definition's body: the body alone does not show it."""
+        bodies = [(self.findings.place(d.node.body), d) for d in definitions.by_name.values() if d.calls]
+        for i, found in enumerate(self.findings.found):
+            inside = next((d for body, d in bodies if _covers(body, found.place)), None)
+            if inside is not None:
+                used = f"in `{inside.name}`, used at {self._calls(inside)}"
+                note = used if found.note is None else f"{found.note}; {used}"
+                self.findings.found[i] = replace(found, note=note)
+
+    def _calls(self, definition: Definition) -> str:
+        lines = list(dict.fromkeys(self.findings.where(call) for call in definition.calls))
+        return ", ".join(lines[:_CALLS_SHOWN]) + (" and elsewhere" if len(lines) > _CALLS_SHOWN else "")
 
     def _found(self, found: Diagnostic, source_map: SourceMap) -> None:
         place = source_map.place(found.place.path)
@@ -156,6 +179,7 @@ class _Compilation:
 _LOCAL = ("SQ02", "SQ4")
 
 
+_CALLS_SHOWN = 3
 _ROOM = frozenset({"SQ772", "SQ775", "SQ776", "SQ777", "SQ778", "SQ779"})
 _ECHOES = frozenset({"SQ301", "SQ302", "SQ304", "SQ307", "SQ517", "SQ603"})
 

@@ -159,15 +159,16 @@ def _indices(*refs: Ref | None) -> list[Expr]:
 
 def _certain(expr: Expr) -> Iterator[Ref]:
     """The references an expression reads whatever their values: not the arms of `? :`, not the right of `&&`."""
-    match expr:
-        case Ref():
-            yield expr
-        case tree.Cond(test=test):
-            yield from _certain(test)
-        case tree.Binary(op="&&" | "||", left=left):
-            yield from _certain(left)
-        case tree.CostOf(amount=amount):
-            yield from _certain(amount)
-        case _:
-            for child in nodes_within(expr):
-                yield from _certain(child)  # type: ignore[arg-type]
+    stack: list[tree.Node] = [expr]
+    while stack:
+        match stack.pop():
+            case Ref() as ref:
+                yield ref
+            case tree.Cond(test=test):
+                stack.append(test)
+            case tree.Binary(op="&&" | "||", left=left):
+                stack.append(left)
+            case tree.CostOf(amount=amount):
+                stack.append(amount)
+            case node:
+                stack.extend(nodes_within(node))

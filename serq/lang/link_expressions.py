@@ -8,6 +8,7 @@ from typing import Any
 
 from serq.diagnostics import suggestion
 from serq.ir import expressions as ex
+from serq.ir.depth import MAX_DEPTH
 from serq.ir.tables import Param
 from serq.lang import tree
 from serq.lang.constants import NotConstant, plural, shown, value_of
@@ -17,6 +18,7 @@ from serq.lang.poison import POISON
 from serq.lang.rewrite import draws
 from serq.lang.sourcemap import Spans
 from serq.lang.tree import Expr, Ref
+from serq.lang.unknown import no_function
 from serq.lang.vocabulary import (
     AGGREGATE_BY_NAME,
     BLOCK_SIZE,
@@ -61,6 +63,7 @@ class ExpressionLinker:
         self.records: Mapping[str, tuple[str, ...]] = {}
         # By identity: the nodes are kept, so that an identity stays one node's.
         self._done: dict[int, tuple[Expr, ex.Expr]] = {}
+        self._level = 0
         self._rules: dict[type, Callable[[Any], ex.Expr]] = {
             tree.Ref: self._name,
             tree.Call: self._call,
@@ -76,8 +79,12 @@ class ExpressionLinker:
         done = self._done.get(id(node))
         if done is not None:
             return done[1]
+        if self._level >= MAX_DEPTH:
+            return self._too_deep(node)
+        self._level += 1
         rule = self._rules.get(type(node))
         linked = rule(node) if rule is not None else self._number(node)
+        self._level -= 1
         self._done[id(node)] = node, linked
         self.spans.add(linked, node.span)
         return linked
@@ -89,6 +96,11 @@ class ExpressionLinker:
     def maybe(self, node: Expr | None) -> ex.Expr | None:
         """The IR of an expression or nothing."""
         return None if node is None else self.expr(node)
+
+    def _too_deep(self, node: Expr) -> ex.Expr:
+        message = f"with its definitions written out, an expression is more than {MAX_DEPTH} levels deep here"
+        self.findings.error("SQ008", message, node, hint="name parts of it with attributes set before it")
+        return self._poison()
 
     # Operators
 
@@ -186,7 +198,7 @@ class ExpressionLinker:
             return self._block_size(node)
         row = FUNCTION_BY_NAME.get(name)
         if row is None:
-            self._no_function(node)
+            no_function(self.model, node)
             return self._poison()
         if len(node.arguments) != len(row.params):
             wanted = plural(len(row.params), "argument")
@@ -196,17 +208,6 @@ class ExpressionLinker:
         if any(a is None for a in arguments):
             return self._poison()
         return ex.Call(fun=row.ir, args=tuple(a for a in arguments if a is not None))
-
-    def _no_function(self, node: tree.Call) -> None:
-        name = node.function.text
-        times = [d for d in self.model.devices.values() if name in d.times]
-        if times:
-            message = f"`{name}` is a time resource of a device, read in the `execute` of its engine"
-            self.findings.error("SQ767", message, node.function)
-            return
-        known = [*FUNCTION_BY_NAME, *AGGREGATE_BY_NAME, BLOCK_SIZE]
-        hint = suggestion(name, known) or "define it above with `def`"
-        self.findings.error("SQ305", f"there is no function `{name}`", node.function, hint=hint)
 
     def _argument(self, function: str, param: Param, node: Expr) -> ex.Expr | ex.PoolArg | ex.StageArg | None:
         if param is Param.NUMBER:

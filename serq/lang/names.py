@@ -17,11 +17,19 @@ from serq.lang.vocabulary import (
     QUEUE_WORDS,
     RESOURCE_WORDS,
     SUPPLIED,
+    WORDS,
 )
 
 _CONSTANT, _DEFINITION, _OBSERVATION = "a constant", "a definition", "an observation"
 _ATTRIBUTE, _BINDING, _REGISTER = "an attribute", "a binding of an admission", "a register"
 _OWN_KINDS = frozenset({"a queue's pool", "a queue's device"})
+# How an engine wrote these before.
+_OLD_CLAUSES = {
+    "memory": "an engine's memory is the pool on its device",
+    "budget": "an iteration's budget is `tokens cap e;`",
+    "chunk": "a chunk is `each at most (e)` in the schedule",
+    "cost": "an iteration's time is `execute (e);`",
+}
 # Names a queue's own pool or device may not share, being read bare in its body.
 _READ_BARE = frozenset({_CONSTANT, _DEFINITION, _ATTRIBUTE, _BINDING})
 _UNCHECKED = frozenset({_OBSERVATION, "a gauge", "a device", _DEFINITION, "a claim"})
@@ -67,10 +75,27 @@ def _check_parameters(resolved: Resolved, findings: Findings) -> None:
                         findings.error("SQ237", message, parameter, hint="name one of them otherwise")
                     seen.add(parameter.text)
             if isinstance(node, tree.TimeResource):
-                _check_resource(node, resolved, findings)
+                _check_time(node, resolved, findings)
+            elif isinstance(node, tree.Device):
+                _check_capacities(node, node.resources, RESOURCE_WORDS, findings)
+            elif isinstance(node, tree.Engine):
+                _check_capacities(node, node.items, WORDS, findings)
 
 
-def _check_resource(node: tree.TimeResource, resolved: Resolved, findings: Findings) -> None:
+def _check_capacities(
+    owner: tree.Device | tree.Engine, items: tuple[tree.Node, ...], words: frozenset[str], findings: Findings
+) -> None:
+    """What a device or an engine admits by is no word of the language; an engine's old clauses were."""
+    owning = "a device's memory" if isinstance(owner, tree.Device) else "what an engine admits by"
+    for item in items:
+        if isinstance(item, tree.Capacity) and item.name.text in words - SUPPLIED:
+            text = item.name.text
+            message = f"`{text}` is a word of the language: {owning} needs another name"
+            hint = _OLD_CLAUSES.get(text) if isinstance(owner, tree.Engine) else None
+            findings.error("SQ309", message, item.name, hint=hint or "choose another name")
+
+
+def _check_time(node: tree.TimeResource, resolved: Resolved, findings: Findings) -> None:
     name = node.name
     for parameter in node.parameters:
         if parameter.text in PARAMETER_WORDS | SUPPLIED:

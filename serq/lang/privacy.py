@@ -19,7 +19,8 @@ from serq.lang.requests import taking_of
 from serq.lang.rewrite import nodes_within, references, walk
 from serq.lang.statements import refuse_end
 from serq.lang.tree import Block, Expr, Ref, Statement
-from serq.lang.vocabulary import BLOCK_SIZE, BUILTINS, CONTEXT_BY_NAME, FUNCTION_BY_NAME, SUPPLIED
+from serq.lang.unknown import is_function, no_function
+from serq.lang.vocabulary import BUILTINS, CONTEXT_BY_NAME, FUNCTION_BY_NAME, SUPPLIED
 
 Known = frozenset[str]
 _SEEN = frozenset({"cached", "computed"})
@@ -368,10 +369,11 @@ class _Checker:
             case Ref():
                 self.value(node)
             case tree.Call(function=function, arguments=arguments):
+                if not is_function(function.text):
+                    no_function(self.model, node)
+                    return
                 row = FUNCTION_BY_NAME.get(function.text)
-                kinds = (
-                    row.params if row is not None else (Param.POOL,) if function.text == BLOCK_SIZE else ()
-                )
+                kinds = row.params if row is not None else (Param.POOL,)
                 for position, argument in enumerate(arguments):
                     kind = kinds[position] if position < len(kinds) else Param.NUMBER
                     if kind is not Param.NUMBER and isinstance(argument, Ref):

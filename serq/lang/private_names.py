@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from serq.lang import tree
 from serq.lang.findings import Findings
 from serq.lang.model import Engine, Model
-from serq.lang.rewrite import nodes_within
+from serq.lang.rewrite import walk
 from serq.lang.tree import Name
+
+Assigning = tree.Set | tree.SizeSet | tree.CostSet | tree.CostRecord | tree.Choose | tree.Binding
 
 
 def check_private_names(model: Model) -> None:
@@ -38,13 +40,7 @@ def _shared(text: str, first: Engine, second: Engine, findings: Findings) -> Non
 
 
 def _assigned(node: tree.Node) -> Iterator[Name]:
-    match node:
-        case (
-            tree.Set() | tree.SizeSet() | tree.CostSet() | tree.CostRecord() | tree.Choose() | tree.Binding()
-        ):
-            yield node.name
-    for child in nodes_within(node):
-        yield from _assigned(child)
+    return (n.name for n in walk(node) if isinstance(n, Assigning))
 
 
 def _used_outside(model: Model) -> Iterator[Name]:
@@ -53,11 +49,10 @@ def _used_outside(model: Model) -> Iterator[Name]:
     for queue in model.queues.values():
         if queue.is_gateway:
             roots.extend(e.node.body for e in queue.entries)
-    stack = list(reversed(roots))
-    while stack:
-        node = stack.pop()
-        if (isinstance(node, tree.Ref) and node.index is None and not node.members) or isinstance(
-            node, tree.Set | tree.SizeSet | tree.CostSet | tree.CostRecord | tree.Choose | tree.Binding
-        ):
-            yield node.name
-        stack.extend(reversed(nodes_within(node)))
+    for root in roots:
+        for node in walk(root):
+            if isinstance(node, tree.Ref):
+                if node.index is None and not node.members:
+                    yield node.name
+            elif isinstance(node, Assigning):
+                yield node.name

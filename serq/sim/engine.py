@@ -85,7 +85,6 @@ class Engine(StageState):
         self.batch: list[tuple[Job, float]] = []
         self.running = False
         self.offered: float | None = None
-        self.plan: Plan | None = None
         self.served = 0.0
         self.context = Context()
         self.steady = Steady(self)
@@ -176,11 +175,6 @@ class Engine(StageState):
             wanted += self.want(job, chunk)
         return max(0.0, budget - wanted)
 
-    def note_preemption(self, victim: Session) -> None:
-        """A resident was preempted; the plan in progress, if any, counts it."""
-        if self.plan is not None:
-            self.plan.preempted += 1
-
     def has_work(self) -> bool:
         """Whether an iteration would have anyone to look at."""
         return bool(self.residents) or any(pool.waiting for pool in self.admits)
@@ -202,9 +196,9 @@ class Engine(StageState):
         chunk = self.reads.chunk(c)
         self._plans += 1
         plan = Plan(self._plans, budget, chunk)
-        self.plan = plan
+        m.plan = plan
         run_plan(self, plan)
-        self.plan = None
+        m.plan = None
         assigned = [a for a in plan.assigned if a[0].alive]
         if not assigned and not plan.preempted:
             self.idle_with_work = self.has_work()

@@ -117,9 +117,8 @@ class Growth:
         self.detach(victim)
         self._unwind(victim, hold)
         pool.preemptions += 1
-        engine = pool.memory_of
-        if engine is not None:
-            engine.note_preemption(victim)
+        if m.plan is not None:
+            m.plan.preempted += 1
         tail = pool.spec.preempt is not None and pool.spec.preempt.tail
         victim.pc = hold.site.opens + 1
         join_queue(m, victim, hold.site, at_front=not tail, resumed=not tail)

@@ -17,7 +17,7 @@ from serq.ir.corpus import Corpus
 from serq.ir.program import Batch, Closed, Poisson, Program, Renewal, Sessions
 from serq.sim.averages import Averages
 from serq.sim.clients import Clients
-from serq.sim.engine import Engine
+from serq.sim.engine import Engine, Plan
 from serq.sim.errors import RunError, Stop
 from serq.sim.flows import Flows, SharedState
 from serq.sim.growth import Growth
@@ -81,6 +81,7 @@ class Machine:
         self.closed = isinstance(program.arrival, Closed)
         self.dirty_ps = False
         self.stop_requested = False
+        self.plan: Plan | None = None
         self.steady: Steady | None = None
         # Numbers handed out in order over the whole run (interp.md §2); keys of dead entries are negative.
         self.next_event = count().__next__

@@ -23,7 +23,7 @@ from serq.check.places import Reading
 from serq.check.report import Finding
 from serq.check.rule import Rule, witness_at
 from serq.check.solver import Fact, negation
-from serq.check.walk import amount_valid
+from serq.check.states import amount_valid
 from serq.diagnostics import Severity
 
 ROLES = {

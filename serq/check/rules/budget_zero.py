@@ -23,7 +23,7 @@ from serq.check.model import Model
 from serq.check.report import Finding
 from serq.check.rule import Rule
 from serq.check.solver import Answer, Fact, Verdict, negation
-from serq.check.walk import above_zero
+from serq.check.states import above_zero
 from serq.diagnostics import IrPath, Severity
 from serq.ir import expressions as ex
 from serq.ir import program as pr

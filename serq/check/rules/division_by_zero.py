@@ -27,7 +27,7 @@ from serq.check.places import Reading
 from serq.check.report import Finding
 from serq.check.rule import Rule, witness_at
 from serq.check.solver import Fact, both
-from serq.check.walk import is_value
+from serq.check.states import is_value
 from serq.diagnostics import Severity
 from serq.ir import expressions as ex
 

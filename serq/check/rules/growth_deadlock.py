@@ -31,8 +31,9 @@ from serq.check.rule import Rule
 from serq.check.rules.outgrows_pool import shown
 from serq.check.solver import TRUE, Answer, Fact, Verdict, both, negation
 from serq.check.space import demand, grown_to, in_blocks, roomiest
+from serq.check.states import at_most, non_negative
 from serq.check.terms import Term, constant, less
-from serq.check.walk import Walk, at_most, non_negative
+from serq.check.walk import Walk
 from serq.diagnostics import IrPath, Severity
 from serq.ir import program as pr
 from serq.ir.validate.names import number

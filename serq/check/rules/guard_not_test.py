@@ -23,8 +23,8 @@ from serq.check.places import Reading
 from serq.check.report import Finding
 from serq.check.rule import Rule, witness_at
 from serq.check.solver import Fact, negation
+from serq.check.states import either, is_value
 from serq.check.terms import Term
-from serq.check.walk import either, is_value
 from serq.diagnostics import IrPath, Severity
 
 

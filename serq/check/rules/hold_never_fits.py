@@ -27,7 +27,8 @@ from serq.check.report import Finding
 from serq.check.rule import Rule, attributes_read
 from serq.check.solver import Fact, Verdict, both
 from serq.check.space import demand_of, exceeds, roomiest, tightest
-from serq.check.walk import Walk, at_most
+from serq.check.states import at_most
+from serq.check.walk import Walk
 from serq.diagnostics import Severity
 from serq.ir import program as pr
 from serq.ir import statements as st

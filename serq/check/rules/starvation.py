@@ -12,8 +12,9 @@ Use instead
     A key that ages, `queue by (prompt - weight * waited)`, or `queue fifo`.
 Soundness
     Proved: after waiting 10^6 units of time or more, or because sessions stop
-    coming, no newcomer of the program's values precedes a waiter. Refuted: the two sets of
-    values order so whatever the waiter's wait; whether enough newcomers come is up to the load.
+    coming, no newcomer of the program's values precedes a waiter. Refuted: one does even
+    after a wait of 10^12, with values drawn independently of the clock; whether enough
+    newcomers come is up to the load.
     A head that does not fit blocks the rest under any queue: that is `hold-never-fits`.
 """
 
@@ -61,6 +62,9 @@ def _judged(model: Model, i: int, pool: pr.Pool, keys: tuple[ex.Expr, ...]) -> F
     before = _precedes(new, old)
     if model.enclosing.oracle.never(before):
         return RULE.finding(path, Answer(Verdict.PROVED), "")
+    longest = candidate(model, {"Waited": constant(_LONG * 1e6)})
+    if model.enclosing.oracle.never(_precedes(new, [longest.encode(k) for k in keys])):
+        return RULE.finding(path, Answer(Verdict.UNKNOWN, why="a very long wait decides"), "")
     if not all(_timeless(model.program, k, frozenset()) for k in keys):
         return RULE.finding(path, Answer(Verdict.UNKNOWN, why="its keys depend on the state or the clock"), "")
     return RULE.finding(
@@ -74,7 +78,9 @@ def _judged(model: Model, i: int, pool: pr.Pool, keys: tuple[ex.Expr, ...]) -> F
 def _timeless(program: pr.Program, e: ex.Expr, above: frozenset[int]) -> bool:
     """Whether an expression depends on draws and constants alone, so that a newcomer may have any value."""
     for x in ex.walk(e):
-        if isinstance(x, ex.Ctx | ex.Reg) or (isinstance(x, ex.Call) and FUNCTION[x.fun].moves):
+        if isinstance(x, ex.Reg) or (isinstance(x, ex.Ctx) and x.var != "Waited"):
+            return False
+        if isinstance(x, ex.Call) and FUNCTION[x.fun].moves:
             return False
         if isinstance(x, ex.Attr) and x.slot not in above:
             sources = [s.value for b in program.blocks for s in b if isinstance(s, st.Set) and s.slot == x.slot]

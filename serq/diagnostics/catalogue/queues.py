@@ -1,6 +1,6 @@
 """SQ77x to SQ79x: queues, their entries and relations, and what an entry or a request may read."""
 
-from serq.diagnostics.catalogue.scaffold import SCHEDULE, pod, program, request
+from serq.diagnostics.catalogue.scaffold import SCHEDULE, pod, program
 from serq.diagnostics.codes import Code, register
 
 _CALL = "pod.decode (job);"
@@ -13,7 +13,10 @@ def _entry(body: str, server: str = _CALL, *, size: str = "", declarations: str 
 
 
 _GOOD = _entry(_RUN)
-_SOURCE = "queue src : prefill { pool kv { cap 8; } serve fifo; nic ps(2); prefill (k) { hold kv (cost(kv, 1)) { run (cost(src, k)); } lease kv (inf) } }"
+_SOURCE = (
+    "queue src : prefill { pool kv { cap 8; } serve fifo; nic ps(2); "
+    "prefill (k) { hold kv (cost(kv, 1)) { run (cost(src, k)); } lease kv (inf) } }"
+)
 _READ = "hold kv (cost(kv, 1)) { transfer (k) from src to kv (1); }"
 _READER = "queue pod : decode {{ pool kv {{ cap 8; }} nic ps(2); decode (k) from src {{ {body} }} }}"
 _CALLS = "src.prefill (job); pod.decode (job) from src;"

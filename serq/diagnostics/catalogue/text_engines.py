@@ -4,6 +4,11 @@ from serq.diagnostics.catalogue.scaffold import SCHEDULE, engine, program, reque
 from serq.diagnostics.codes import Code, register
 
 _CALL = "llm (job);"
+_REQUESTED = (
+    "device gpu{size} {{ }}\n"
+    "engine llm{size} on gpu {{ tokens cap 4; request (p) {{ prefill (p); }} "
+    "schedule {{ advance running; }} execute (1); }}"
+)
 _TAKING = "taking reqs (1), kv (p)"
 
 
@@ -206,12 +211,8 @@ register(
         "a request where none can be",
         "A queue's entries say what its engine does, and a family's call would not say which member runs it.",
         "Write the statements in a queue's entry.",
-        program(
-            f"device gpu[2] {{ }}\nengine llm[2] on gpu {{ tokens cap 4; request (p) {{ prefill (p); }} {SCHEDULE} execute (1); }}"
-        ),
-        program(
-            f"device gpu {{ }}\nengine llm on gpu {{ tokens cap 4; request (p) {{ prefill (p); }} {SCHEDULE} execute (1); }}"
-        ),
+        program(_REQUESTED.format(size="[2]")),
+        program(_REQUESTED.format(size="")),
     ),
     Code(
         "SQ771",
