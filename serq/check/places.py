@@ -91,15 +91,6 @@ class Growth:
 
 
 @dataclass(frozen=True, eq=False)
-class Leaving:
-    """The end of a hold's body."""
-
-    path: IrPath
-    scope: Scope
-    state: State
-
-
-@dataclass(frozen=True, eq=False)
 class Passing:
     """The end of a pass through a loop's body: whether another one follows, whether time passed."""
 

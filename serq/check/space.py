@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from serq.check import operations
-from serq.check.encoder import Encoder
-from serq.check.model import Model
 from serq.check.places import Growth, Scope
 from serq.check.readings import pools_of
 from serq.check.solver import Fact, negation
@@ -62,8 +60,3 @@ def grown_to(walk: Walk, growth: Growth, block: float | None) -> Term:
 def exceeds(need: Term, cap: float) -> Fact:
     """A need above a cap."""
     return negation(at_most(need, cap))
-
-
-def encoder_of(model: Model) -> Encoder:
-    """An encoder for declarations."""
-    return model.any_moment()

@@ -17,7 +17,7 @@ from serq.check import operations
 from serq.check.attempts import attempts
 from serq.check.encoder import Encoder
 from serq.check.invariants import Guess, constants_of, inductive
-from serq.check.places import Growth, Leaving, Passing, Point, Reading, Scope, State
+from serq.check.places import Growth, Passing, Point, Reading, Scope, State
 from serq.check.readings import pools_of
 from serq.check.solver import FALSE, TRUE, Fact, Oracle, both
 from serq.check.states import (
@@ -65,7 +65,6 @@ class Walk:
     started: State | None = None
     ends: list[State] = field(default_factory=list)
     growths: list[Growth] = field(default_factory=list)
-    leavings: list[Leaving] = field(default_factory=list)
     passings: list[Passing] = field(default_factory=list)
     prober: Oracle = field(init=False)
     ladder: list[float] = field(default_factory=list)
@@ -121,7 +120,7 @@ class Walk:
             del found[length:]
 
     def _records(self) -> tuple[list[Any], ...]:
-        return self.readings, self.growths, self.leavings, self.passings, self.ends
+        return self.readings, self.growths, self.passings, self.ends
 
     # Statements
 
@@ -305,13 +304,10 @@ class Walk:
         return both(*facts)
 
     def _left(self, stmt: st.Hold, path: IrPath, after: State) -> None:
-        assert after.scope is not None
         if stmt.cache is not None:
             self._read(after, stmt.cache, stmt, (*path, "cache"), "cache")
         if stmt.lease is not None:
             self._read(after, stmt.lease.duration, stmt, (*path, "lease", 1), "lease")
-        if not self.silent:
-            self.leavings.append(Leaving(path, after.scope, after))
 
     def _consumed(self, stmt: st.Hold, state: State) -> Term:
         """`cached` after the admission: nothing without a cache clause, or before anything was cached."""

@@ -60,26 +60,32 @@ def check_names(resolved: Resolved, findings: Findings, client_tool: tree.Node |
     for item in declared:
         checker.add(item)
     checker.indices(resolved.indices)
-    _check_parameters(resolved, findings)
+    _check_lists(resolved, findings)
 
 
-def _check_parameters(resolved: Resolved, findings: Findings) -> None:
-    """Parameters of one list differ; a time resource is named as a definition would be."""
+def _check_lists(resolved: Resolved, findings: Findings) -> None:
+    """Parameters of one list differ; what a device or an engine lists is no word of the language."""
     for item in resolved.items:
         for node in walk(item):
-            if isinstance(node, tree.Entry | tree.Request | tree.TimeResource):
-                seen: set[str] = set()
-                for parameter in node.parameters:
-                    if parameter.text in seen:
-                        message = f"`{parameter.text}` is a parameter twice"
-                        findings.error("SQ237", message, parameter, hint="name one of them otherwise")
-                    seen.add(parameter.text)
-            if isinstance(node, tree.TimeResource):
-                _check_time(node, resolved, findings)
-            elif isinstance(node, tree.Device):
-                _check_capacities(node, node.resources, RESOURCE_WORDS, findings)
-            elif isinstance(node, tree.Engine):
-                _check_capacities(node, node.items, WORDS, findings)
+            match node:
+                case tree.Entry() | tree.Request():
+                    _check_twice(node.parameters, findings)
+                case tree.TimeResource():
+                    _check_twice(node.parameters, findings)
+                    _check_time(node, resolved, findings)
+                case tree.Device():
+                    _check_capacities(node, node.resources, RESOURCE_WORDS, findings)
+                case tree.Engine():
+                    _check_capacities(node, node.items, WORDS, findings)
+
+
+def _check_twice(parameters: tuple[Name, ...], findings: Findings) -> None:
+    seen: set[str] = set()
+    for parameter in parameters:
+        if parameter.text in seen:
+            message = f"`{parameter.text}` is a parameter twice"
+            findings.error("SQ237", message, parameter, hint="name one of them otherwise")
+        seen.add(parameter.text)
 
 
 def _check_capacities(

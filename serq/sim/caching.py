@@ -116,16 +116,14 @@ class PrefixCache:
             return 0.0, NO_SLOT
         full = round_down(entry.size, self.pool.block)
         own = min(full, reuse)
-        self.pool.cached -= own
         if reuse < full:
-            slot = self._bury(entry, own, s)
-        elif entry.size - own > EPS:
+            return own, self._bury(entry, own, s)
+        self.pool.cached -= own
+        if entry.size - own > EPS:
             entry.size -= own
-            slot = NO_SLOT
-        else:
-            self.remove(entry)
-            slot = entry.slot
-        return own, slot
+            return own, NO_SLOT
+        self.remove(entry)
+        return own, entry.slot
 
     def _bury(self, entry: Entry, own: float, s: Session) -> int:
         """The rest of an entry becomes dead, with the age it has."""
@@ -135,6 +133,9 @@ class PrefixCache:
         if own > 0.0:
             reserved, slot = entry.slot, self._take_slot()
         dead = Entry(self.m.next_dead_key(), entry.owner, entry.size - own, slot)
+        # The whole entry leaves and the rest enters: the last bit follows the additions.
+        self.pool.cached -= entry.size
+        self.pool.cached += dead.size
         dead.last, dead.number = entry.last, entry.number
         dead.attrs = list(s.attrs) if self.copies_attrs else []
         self.entries[dead.key] = dead

@@ -36,6 +36,7 @@ from serq.check.terms import Term, constant, less
 from serq.check.walk import Walk
 from serq.diagnostics import IrPath, Severity
 from serq.ir import program as pr
+from serq.ir import statements as st
 from serq.ir.validate.names import number
 
 
@@ -78,7 +79,9 @@ def _judged(model: Model, first: Growth, pools: list[pr.Pool]) -> Finding:
 
 
 def alone(program: pr.Program) -> bool:
-    """Whether no two sessions are ever live together."""
+    """Whether no two sessions or legs are ever live together."""
+    if any(isinstance(s, st.Fork) for block in program.blocks for s in block):
+        return False
     match program.arrival:
         case pr.Batch(size=n) | pr.Closed(population=n):
             return n == 1

@@ -42,7 +42,10 @@ def check(model: Model) -> Iterator[Finding]:
     if not arrows:
         return
     first = min(path for found in arrows.values() for path in found.values())
-    cycle = None if alone(model.program) and not _forks(model.program) else _cycle(arrows)
+    if alone(model.program):
+        # One session waits for itself at most.
+        arrows = {a: {a: found[a]} for a, found in arrows.items() if a in found}
+    cycle = _cycle(arrows)
     if cycle is None:
         yield RULE.finding(first, Answer(Verdict.PROVED), "")
         return
@@ -54,10 +57,6 @@ def check(model: Model) -> Iterator[Finding]:
         f"sessions can hold and wait around {around}",
         hint="take the pools in one order everywhere, or all of them in one hold",
     )
-
-
-def _forks(program: pr.Program) -> bool:
-    return any(isinstance(s, st.Fork) for block in program.blocks for s in block)
 
 
 Leases = frozenset[int]
@@ -169,7 +168,7 @@ class _Drawing:
         held = leased.union(*(self._finite(h) for h in (others if once else holds)))
         wanted = self._finite(ref)
         for a in sorted(held):
-            for b in sorted(wanted - {a}):
+            for b in sorted(wanted):
                 self.arrows.setdefault(a, {}).setdefault(b, path)
 
     def _draw(self, held: Leases, wanted: set[int], path: IrPath) -> None:
