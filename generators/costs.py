@@ -45,7 +45,9 @@ def cost_term(e: ex.Expr) -> Term:
     """A cost as a term; raises `CostError`."""
     form = _form(e)
     if form.get("", Fraction(0)) < 1:
-        raise CostError(f"the constant part of the cost is {_shown(form.get('', Fraction(0)))}, not at least 1")
+        raise CostError(
+            f"the constant part of the cost is {_shown(form.get('', Fraction(0)))}, not at least 1"
+        )
     return _term(form)
 
 
@@ -86,7 +88,9 @@ def _divisor(e: ex.Expr) -> Fraction:
 
 
 def _sum(a: Form, b: Form, sign: int) -> Form:
-    return {k: a.get(k, Fraction(0)) + sign * b.get(k, Fraction(0)) for k in (*a, *(x for x in b if x not in a))}
+    return {
+        k: a.get(k, Fraction(0)) + sign * b.get(k, Fraction(0)) for k in (*a, *(x for x in b if x not in a))
+    }
 
 
 def _scaled(a: Form, by: Fraction) -> Form:
@@ -126,13 +130,13 @@ def _term(form: Mapping[Atom, Fraction]) -> Term:
 
 
 def _natural(atom: Atom, coefficient: Fraction) -> int:
+    kind = "a natural number"
     if atom == "attention":
         # The model counts attention twice, so that it is a natural number.
-        coefficient /= 2
+        coefficient, kind = coefficient / 2, "an even natural number"
     if coefficient < 0 or coefficient.denominator != 1:
-        what = "the constant part" if atom == "" else f"the coefficient of {atom}" if isinstance(atom, str) else "a tile's"
-        even = "an even natural number" if atom == "attention" else "a natural number"
-        raise CostError(f"{what} of the cost is not {even}" if atom == "" else f"{what} in the cost is not {even}")
+        what = "a tile" if isinstance(atom, Tile) else atom or "1"
+        raise CostError(f"the coefficient of {what} in the cost is not {kind}")
     return int(coefficient)
 
 

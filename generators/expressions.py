@@ -55,10 +55,11 @@ class Expressions:
     def term(self, e: ex.Expr, path: IrPath, moment: Moment) -> Term:
         """A whole expression as a term."""
         value = constant(e)
-        if value is not None:
+        # What reads something keeps doing so: a hold's amount lasts only if all of it does.
+        if value is not None and not _reads(e):
             self._know(e, path)
             return Lit(self.refusals.natural(value, path, "a constant", moment.rule))
-        self.refusals.know(e, path)
+        self._know_node(e, path)
         match e:
             case ex.Cost(arg=arg):
                 return self.term(arg, path, moment)
@@ -80,7 +81,12 @@ class Expressions:
 
     def _know(self, e: ex.Expr, path: IrPath) -> None:
         for node in ex.walk(e):
-            self.refusals.know(node, path)
+            self._know_node(node, path)
+
+    def _know_node(self, e: ex.Expr, path: IrPath) -> None:
+        self.refusals.know(e, path)
+        for arg in e.args if isinstance(e, ex.Call) else ():
+            self.refusals.know(arg, path)
 
     def _rounded(self, fun: str, inner: ex.Expr, path: IrPath, moment: Moment) -> Term:
         quotient = without_costs(inner)
@@ -137,7 +143,7 @@ class Expressions:
     def _only_leaf(self, e: ex.Expr, path: IrPath) -> Term | None:
         match e:
             case ex.Attr(slot=slot) if slot not in (self.program.slot_cached, self.program.slot_serial):
-                return Var("attr", slot)
+                return Var("residentAttr", slot)
             case ex.Ctx(var=var) if var in _ONLY:
                 return Var(_ONLY[var])
             case _:
@@ -173,6 +179,15 @@ def described(e: ex.Expr) -> str:
             return "a register"
         case _:
             return f"`{type(e).__name__}`"
+
+
+def _reads(e: ex.Expr) -> bool:
+    """Whether an expression reads anything, in an arm that is never chosen, too."""
+    return any(isinstance(n, ex.Attr | ex.Ctx | ex.Reg | ex.Sample | ex.Agg) or _asks(n) for n in ex.walk(e))
+
+
+def _asks(e: ex.Expr) -> bool:
+    return isinstance(e, ex.Call) and any(not isinstance(a, ex.Expr) for a in e.args)
 
 
 def unsafe_parts(e: ex.Expr) -> Iterator[str]:

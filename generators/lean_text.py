@@ -12,10 +12,74 @@ from serq.generators import model as m
 _INFIX = {"add": ("+", 65), "sub": ("-", 65), "mul": ("*", 70), "div": ("/", 70)}
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")
 _RESERVED = frozenset(
-    "abbrev at attribute axiom by calc class def deriving do else end example export extends for forall from fun "
-    "have if import in include inductive infix instance let local macro match meta mut mutual namespace noncomputable "
-    "notation open opaque partial prefix private protected public rec return section set_option show structure syntax "
-    "termination_by then theorem this unsafe universe variable where while with sorry Type Prop Sort mk".split()
+    [
+        "abbrev",
+        "at",
+        "attribute",
+        "axiom",
+        "by",
+        "calc",
+        "class",
+        "def",
+        "deriving",
+        "do",
+        "else",
+        "end",
+        "example",
+        "export",
+        "extends",
+        "for",
+        "forall",
+        "from",
+        "fun",
+        "have",
+        "if",
+        "import",
+        "in",
+        "include",
+        "inductive",
+        "infix",
+        "instance",
+        "let",
+        "local",
+        "macro",
+        "match",
+        "meta",
+        "mut",
+        "mutual",
+        "namespace",
+        "noncomputable",
+        "notation",
+        "open",
+        "opaque",
+        "partial",
+        "prefix",
+        "private",
+        "protected",
+        "public",
+        "rec",
+        "return",
+        "section",
+        "set_option",
+        "show",
+        "structure",
+        "syntax",
+        "termination_by",
+        "then",
+        "theorem",
+        "this",
+        "unsafe",
+        "universe",
+        "variable",
+        "where",
+        "while",
+        "with",
+        "sorry",
+        "Type",
+        "Prop",
+        "Sort",
+        "mk",
+    ]
 )
 
 
@@ -91,6 +155,8 @@ class LeanText:
         match v.name, v.index:
             case "attr", int(slot):
                 return f"attr Slot.{self.slots[slot].name}"
+            case "residentAttr", int(slot):
+                return f".var (.attr Slot.{self.slots[slot].name})"
             case name, int(pool):
                 return f".var (.{name} Pools.{self.pools[pool].name})"
             case name, _:
@@ -172,7 +238,7 @@ class LeanText:
             fields.append(f"memory := some Pools.{self.pools[d.memory].name}")
         fields.append(f"cost := {self.term(d.cost)}")
         if d.only is not None:
-            fields.append(f"only := some {self.atom(d.only)}".replace("(attr Slot", "(.var (.attr Slot"))
+            fields.append(f"only := some {self.atom(d.only)}")
         return fields
 
     def _pool(self, p: m.PoolSpec) -> str:
@@ -200,8 +266,10 @@ class LeanText:
 
     @property
     def clients(self) -> list[str]:
-        """The sessions, one each."""
-        return [self._client(c) for c in self.t.clients]
+        """The sessions, one a line, up to the end of their list."""
+        lines = _separated([[self._client(c)] for c in self.t.clients]) or [""]
+        lines[-1] += "]"
+        return lines
 
     def _client(self, c: m.Client) -> str:
         parts = []
@@ -282,7 +350,7 @@ class _Used:
 
     def term(self, t: m.Term | None) -> None:
         match t:
-            case m.Var(name="attr", index=int(slot)):
+            case m.Var(name="attr" | "residentAttr", index=int(slot)):
                 self.slots.add(slot)
             case m.Bin(left=a, right=b):
                 self.term(a)

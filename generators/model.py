@@ -20,7 +20,9 @@ class Lit:
 
 @dataclass(frozen=True)
 class Var:
-    """A variable of the moment: `attr` of a slot, `cachedIn` and `queued` of a pool, or a bare name."""
+    """A variable of the moment: `attr` of a slot (`residentAttr` in an `only`), `cachedIn` and `queued`
+    of a pool, or a bare name.
+    """
 
     name: str
     index: int | None = None

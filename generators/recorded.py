@@ -58,15 +58,25 @@ class Window:
     steps: tuple[RunStep, ...]
 
     @property
+    def last(self) -> int:
+        """The number of the last step."""
+        return self.end - 1
+
+    @property
+    def name(self) -> str:
+        """The name of the recorded steps."""
+        return f"steps_{self.first}_to_{self.last}"
+
+    @property
     def theorem(self) -> str:
-        """The theorem's name, which names its steps."""
-        return f"steps_{self.first}_to_{self.end - 1}_agree"
+        """The theorem's name."""
+        return f"{self.name}_agree"
 
     @property
     def lines(self) -> list[str]:
-        """The steps as Lean text, one a line."""
+        """The steps as Lean text, one a line, up to the end of their list."""
         texts = [step_text(s) for s in self.steps]
-        return [*(f"{t}," for t in texts[:-1]), *texts[-1:]]
+        return [*(f"{t}," for t in texts[:-1]), f"{''.join(texts[-1:])}]"]
 
 
 def step_text(s: RunStep) -> str:

@@ -6,7 +6,6 @@ can be looked up; 18 and 19 are conditions of the model itself. Rule `n` has the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -122,8 +121,3 @@ class Refusals:
             self.refuse(rule, path, f"{what} is {value:g}, not a natural number")
             return 0
         return int(value)
-
-    def none(self, present: Iterable[object], rule: Rule, path: IrPath, message: str) -> None:
-        """Refuse what must not be there."""
-        if any(x is not None and x is not False and x != () for x in present):
-            self.refuse(rule, path, message)

@@ -211,7 +211,9 @@ def check_feeding(program: pr.Program, refusals: Refusals) -> None:
     for path, s in sets:
         for what in unsafe_parts(s.value) if s.slot in fed else ():
             name = program.attrs[s.slot]
-            refusals.refuse(Rule.GUARDS, path, f"{what} in a value of `{name}`, which feeds the guard of a while")
+            refusals.refuse(
+                Rule.GUARDS, path, f"{what} in a value of `{name}`, which feeds the guard of a while"
+            )
 
 
 def _slots(e: ex.Expr) -> set[int]:

@@ -68,7 +68,7 @@ class _Translation:
             clients=clients,
             slots=Slots(p.slot_turn, p.slot_more, p.slot_computed),
             code=code,
-            horizon=int(p.horizon) if p.horizon == int(p.horizon) else None,
+            horizon=int(p.horizon) if p.horizon.is_integer() else None,
             digest=p.digest,
         )
 
@@ -192,7 +192,9 @@ class _Translation:
             message = f"the queue of {pool.label} has {len(pool.queue)} keys"
             self.refusals.refuse(Rule.QUEUES, path, message, "combine them into one")
         if i == memory:
-            self.refusals.refuse(Rule.QUEUES, path, f"the queue of the engine's memory {pool.label} has a key")
+            self.refusals.refuse(
+                Rule.QUEUES, path, f"the queue of the engine's memory {pool.label} has a key"
+            )
         for what in unsafe_parts(pool.queue[0]):
             self.refusals.refuse(Rule.QUEUES, (*path, 0), f"{what} in the key of a queue")
         return self.expressions.term(pool.queue[0], (*path, 0), self.expressions.session)
@@ -208,7 +210,9 @@ class _Translation:
         stages = self.program.stages
         if self._step is None:
             message = "the first stage is not an engine" if stages else "the program has no engine"
-            self.refusals.refuse(Rule.STAGES, ("stages", 0), message, "declare the engine before other stages")
+            self.refusals.refuse(
+                Rule.STAGES, ("stages", 0), message, "declare the engine before other stages"
+            )
         for i, stage in enumerate(stages):
             path = ("stages", i, "kind")
             self.refusals.know(stage, path)

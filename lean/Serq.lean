@@ -7,6 +7,7 @@ public import Serq.Model.Ledger
 public import Serq.Model.Run
 public import Serq.Theorems.Attributes
 public import Serq.Theorems.BatchIsFill
+public import Serq.Theorems.Claims
 public import Serq.Theorems.Eviction
 public import Serq.Theorems.EveryIteration
 public import Serq.Theorems.LeastRecentlyReleased

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.generators.model import Translated
 from serq.generators.recorded import Published, Recording, RunStep
 from serq.generators.translate import translate
@@ -86,7 +87,11 @@ def _published(scenario: Scenario, trace: Trace) -> Published | None:
     )
 
 
-def read_recording(path: Path) -> tuple[Scenario, Trace] | None:
-    """A scenario file with its latest recording, None without one."""
+def read_recording(path: Path) -> tuple[Scenario, Trace]:
+    """A scenario file with its latest recording; raises `SerqError`, SQ903 without one."""
     scenario, traces = read_scenario(path), traces_of(path)
-    return (scenario, read_trace(traces[0])) if traces else None
+    if not traces:
+        message = f"no recorded trace stands beside {path.name}"
+        hint = f"record it as {scenario.name}.trace.json"
+        raise SerqError(Diagnostic("SQ903", message, Place(str(path)), hint=hint))
+    return scenario, read_trace(traces[0])

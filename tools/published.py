@@ -62,7 +62,11 @@ def replayed() -> Iterator[tuple[str, Row, Row]]:
     found = _by_turn(report)
     for row in _rows(PUBLISHED / "cache_trace.out.csv"):
         turn = int(row["session"]), int(row["turn"])
-        yield f"{turn[0]}:{turn[1]}", tuple(float(row[n]) for n in ("sent", "first", "done", "cached")), found[turn]
+        yield (
+            f"{turn[0]}:{turn[1]}",
+            tuple(float(row[n]) for n in ("sent", "first", "done", "cached")),
+            found[turn],
+        )
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

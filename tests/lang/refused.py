@@ -15,7 +15,7 @@ WORKLOAD = "workload { arrive batch(1); turn { set n = 3; set o = 2; } }"
 HIDDEN = WORKLOAD.replace("arrive", "hidden o; arrive")
 SCHEDULE = "schedule { advance running; admit waiting while (running.preempted == 0); }"
 
-Case = tuple[str, str, str] | tuple[str, str, str, str, str]
+Case = tuple[str, ...]
 
 
 def server(statements: str, declarations: str = "", workload: str = WORKLOAD) -> str:

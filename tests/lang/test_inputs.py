@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pytest
 
@@ -27,9 +28,13 @@ fn main() {{
 
 
 def _compile(
-    declarations: str, value: str = "N", **supplied: dict[str, str | float] | dict[str, str]
+    declarations: str,
+    value: str = "N",
+    *,
+    inputs: Mapping[str, str | float] | None = None,
+    defs: Mapping[str, str] | None = None,
 ) -> Compiled:
-    return compile_text(_program(declarations, value), settings=SETTINGS, **supplied)  # type: ignore[arg-type]
+    return compile_text(_program(declarations, value), settings=SETTINGS, inputs=inputs, defs=defs)
 
 
 def _value(made: Compiled) -> float:
@@ -39,9 +44,14 @@ def _value(made: Compiled) -> float:
     return value.value  # type: ignore[attr-defined,no-any-return]
 
 
-def _codes(declarations: str, **supplied: dict[str, str | float] | dict[str, str]) -> list[str]:
+def _codes(
+    declarations: str,
+    *,
+    inputs: Mapping[str, str | float] | None = None,
+    defs: Mapping[str, str] | None = None,
+) -> list[str]:
     with pytest.raises(SerqError) as refused:
-        _compile(declarations, **supplied)
+        _compile(declarations, inputs=inputs, defs=defs)
     return [d.code for d in refused.value.diagnostics]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lang.refused import Case, check, main, server
+from tests.lang.refused import Case, check, engine, entry, main, server
 
 CASES: list[Case] = [
     (main("pool x { } pool x { }"), "SQ310", "x"),
@@ -47,6 +47,11 @@ CASES: list[Case] = [
     (main("engine pool on gpu { }"), "SQ309", "pool", "SQ306", "gpu"),
     (main("device fifo { }"), "SQ309", "fifo"),
     (main("queue tool { }"), "SQ309", "tool"),
+    (main(engine(device="memory cap 9;", pools="pool memory on gpu { } pool r on E { }")), "SQ309", "memory"),
+    (main(engine(device="exp cap 9;", pools="pool exp on gpu { } pool r on E { }")), "SQ309", "exp"),
+    (main(engine(caps="budget cap 3;", pools="pool kv on gpu { } pool budget on E { }")), "SQ309", "budget"),
+    (main(entry("set x = nope(k, u);")), "SQ305", "nope"),
+    (main(engine(device="kv cap 9; mm(x) = x;") + entry("set x = mm(k);")), "SQ767", "mm"),
     (server("observe s = 1;"), "SQ311", "s"),
     (server("observe n = 1;"), "SQ311", "n"),
     (server("set running = 1;"), "SQ312", "running"),

@@ -18,7 +18,6 @@ from serq.oracle.recording.random_scenarios import CLASSES, draw
 from serq.oracle.request import program_of, sessions_of
 from serq.oracle.scenario import scenario_from
 
-
 NOTHING = Step(0, (), (), (), (), (), (), (), (), 0, (), 0)
 
 

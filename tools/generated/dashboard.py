@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from serq.cli.load import Loaded
+from serq.check import run_checks
 from serq.diagnostics import SerqError
+from serq.generators.translate import membership
 from serq.ir.corpus import read_corpus
+from serq.ir.program import Program
 from serq.ir.validate import validate
 from serq.sim import Report, run
 from tools.examples import EXAMPLES, Example, examples
@@ -39,10 +41,12 @@ serq run examples/multi-turn/vllm.sq --instance examples/multi-turn/instances/vl
 The dashboard is computed with each program's default instance:
 
 - **parse**: the text compiles. **validate**: the IR keeps the rules of [its reference](../docs/ir.md).
+- **lints**: the [codes](../docs/codes.md) of what the static checks show can go wrong, in any run.
 - **run**: the turns taken after the warm-up; or what stopped the run, or what of it was left undone.
 - **claims on the path**: what the run found of the program's claims. A path that holds a claim is evidence,
   not a proof.
-- **oracle**: how many recorded requests and scenarios of the real scheduler come out the same, step by step.
+- **Lean fragment**: whether the program is one that the proofs speak of, or the codes of what it is not.
+- **oracle**: how many of the published scenarios or turns of the real scheduler come out the same, to the step.
 - – : the column says nothing about the program.
 
 """
@@ -89,25 +93,29 @@ def _row(example: Example) -> tuple[str, ...]:
     wrong = validate(loaded.program)
     if wrong:
         return link, "yes", _count(len(wrong), "error"), *(NOTHING for _ in _COLUMNS[3:])
-    ran, claims = _run(loaded)
-    return link, "yes", "yes", _lints(loaded), ran, claims, _fragment(loaded), _oracle(example)
+    program = loaded.program
+    ran, claims = _run(program)
+    return link, "yes", "yes", _lints(program), ran, claims, _fragment(program), _oracle(example)
 
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-def _lints(loaded: Loaded) -> str:
-    return NOTHING
+def _lints(program: Program) -> str:
+    """What the static checks refute. How often depends on the effort spent on each question, so it is not counted."""
+    found = {d.code for d in run_checks(program, timeout=0.5, overall=None).diagnostics}
+    return ", ".join(sorted(found)) or "none"
 
 
-def _fragment(loaded: Loaded) -> str:
-    return NOTHING
+def _fragment(program: Program) -> str:
+    """Whether the program is in the Lean fragment, or the rules that keep it out."""
+    outside = sorted({d.code for d in membership(program)})
+    return f"no: {', '.join(outside)}" if outside else "yes"
 
 
-def _run(loaded: Loaded) -> tuple[str, str]:
+def _run(program: Program) -> tuple[str, str]:
     """The columns run and claims."""
-    program = loaded.program
     try:
         report = run(program, corpus=read_corpus(Path(program.trace)) if program.trace else None)
     except SerqError as error:

@@ -68,7 +68,14 @@ def _operators() -> str:
     rows = sorted(OPERATORS, key=lambda o: o.precedence)
     return table(
         ("binds", "operator", "value"),
-        ((str(o.precedence), f"`{'x ' if o.arity == 2 else ''}{o.text}{' y' if o.arity == 2 else 'x'}`", o.meaning) for o in rows),
+        (
+            (
+                str(o.precedence),
+                f"`{'x ' if o.arity == 2 else ''}{o.text}{' y' if o.arity == 2 else 'x'}`",
+                o.meaning,
+            )
+            for o in rows
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""The `console` blocks of the documentation: commands, and the output each of them gives.
+"""The transcripts in the documentation: blocks fenced as `console transcript`, of commands and what each prints.
 
 A line `$ serq ...` is run in a folder that has `examples/` and the page's own programs, the blocks fenced as
 `sq file=NAME`; the lines after it are what it printed.
@@ -12,23 +12,26 @@ import re
 import shlex
 import tempfile
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 from serq.cli.main import main
 from tools.examples import EXAMPLES, ROOT
 from tools.generated.file import Generated
 
 DOCS = ROOT / "docs"
-_CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# The same output whatever terminal the tool is called from.
+_ENVIRONMENT = {"COLUMNS": "100", "TERM": "dumb", "FORCE_COLOR": ""}
+_TRANSCRIPT = re.compile(r"^```console transcript\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _NAMED = re.compile(r"^```sq\b[^\n]*\bfile=(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def files() -> Iterator[Generated]:
-    """Every page that shows a command."""
+    """Every page with a transcript."""
     for path in sorted(DOCS.glob("*.md")):
-        if _CONSOLE.search(path.read_text(encoding="utf-8")):
+        if _TRANSCRIPT.search(path.read_text(encoding="utf-8")):
             yield Generated(path, partial(page, path))
 
 
@@ -40,7 +43,7 @@ def page(path: Path) -> str:
         for name, program in _NAMED.findall(text):
             (Path(folder) / name).write_text(program, encoding="utf-8")
         with chdir(folder):
-            return _CONSOLE.sub(lambda found: f"```console\n{_replayed(found[1])}```", text)
+            return _TRANSCRIPT.sub(lambda found: f"```console transcript\n{_replayed(found[1])}```", text)
 
 
 def _replayed(block: str) -> str:
@@ -54,10 +57,11 @@ def output(command: str) -> str:
     if program != "serq":
         raise ValueError(f"a transcript runs serq only, not `{command}`")
     printed = io.StringIO()
-    os.environ.setdefault("COLUMNS", "100")
-    with redirect_stdout(printed), redirect_stderr(printed):
-        try:
-            main(arguments)
-        except SystemExit:
-            pass
+    with (
+        patch.dict(os.environ, _ENVIRONMENT),
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+        suppress(SystemExit),
+    ):
+        main(arguments)
     return printed.getvalue()

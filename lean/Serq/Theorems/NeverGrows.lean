@@ -142,7 +142,8 @@ token budget and what its residents could take. -/
 theorem programs_that_never_grow_are_work_conserving {m : Machine} (ho : d.only = none)
     (hg : program.neverGrows = true) (h : Reach d w program m) :
     ∀ r ∈ m.log, r.tokens = min d.budget r.demand := fun r hr =>
-  iterations_that_preempt_nobody_are_work_conserving ho h r hr (programs_that_never_grow_preempt_nobody hg h r hr)
+  iterations_that_preempt_nobody_are_work_conserving ho h r hr
+    (programs_that_never_grow_preempt_nobody hg h r hr)
 
 end Machine
 

@@ -1,7 +1,7 @@
 module
 
-public import Serq.Model.Covered
-public import Serq.Theorems.Eviction
+public import Serq.Theorems.Memory
+public import Serq.Theorems.Runs.Request
 
 /-!
 # The hold of vLLM covers what it consumes
@@ -44,5 +44,12 @@ theorem the_hold_of_vllm_covers_what_it_consumes (d : Deployment) {kv reqs : Nat
   · have hb : 0 < d.block kv := by unfold Deployment.block; split <;> omega
     refine Nat.le_trans (roundDown_le _ _) (Nat.le_trans ?_ (le_roundUp hb _))
     exact reuse_is_within_the_units (known.at e) chunk e.budgetLeft (e.cachedIn kv) block
+
+/-- **The request of the recorded scenarios never overflows the memory**, whatever the engine and the requests. -/
+theorem recorded_requests_stay_within_memory {budget slots memory chunk first : Nat} {w : Workload}
+    {m : Machine} (h : Reach (Request.deployment budget slots memory chunk) w (Request.program first) m) :
+    (m.state.pool Request.kv).allocated + (m.state.pool Request.kv).cached ≤ memory := by
+  refine Machine.allocated_and_cached_stay_within_capacity (p := Request.kv) ?_ h
+  simp [Request.program, Request.programWith, Code.Covers, Header.Covers]
 
 end Serq.VllmCovers

@@ -1,0 +1,55 @@
+"""`serq fragment`: in or out, every reason with its rule and place, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from serq.cli.main import main
+from serq.ir.encode import dumps
+from tests.conformance import REPOSITORY
+from tests.generators.fragment_programs import member
+
+
+def _said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["fragment", *arguments])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def test_a_member_is_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "member.json"
+    file.write_text(dumps(member()))
+    assert _said([str(file)], capsys) == (0, f"{file}: in the fragment\n", "")
+    status, out, _ = _said(["--json", str(file)], capsys)
+    assert status == 0 and json.loads(out) == {"file": str(file), "in": True, "reasons": []}
+
+
+def test_ir_that_is_out_says_why_and_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "out.json"
+    file.write_text(dumps(member(engine={"budget": 2.5})))
+    status, _, err = _said([str(file)], capsys)
+    assert status == 1
+    assert "error[SQ986]: the budget is 2.5, not a natural number" in err
+    assert "rule 7 of the Lean fragment" in err and "stages[0].kind.Step.budget" in err
+
+
+def test_source_that_is_out_points_into_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(REPOSITORY / "examples" / "single-turn" / "mg1.sq")
+    status, out, _ = _said(["--json", file], capsys)
+    data = json.loads(out)
+    assert status == 1 and not data["in"]
+    first = data["reasons"][0]
+    assert (first["rule"], first["code"], first["path"]) == (2, "SQ981", "arrival")
+    assert first["file"] == file and first["span"]["line"] > 0
+
+
+def test_a_program_that_is_not_valid_is_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "invalid.json"
+    file.write_text(dumps(member(update={"horizon": -1.0})))
+    status, out, _ = _said(["--json", str(file)], capsys)
+    assert status == 1
+    assert [r["rule"] for r in json.loads(out)["reasons"]] == [None]

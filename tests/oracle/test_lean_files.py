@@ -1,0 +1,109 @@
+"""The generated Lean files: which recordings they state, how, and that a change of an input shows in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from serq.diagnostics import SerqError
+from serq.generators.recorded import WINDOW, module_name, recorded_module, theorem_names, windows
+from serq.generators.translate import membership
+from serq.oracle.compare import first_difference
+from serq.oracle.lean_files import FOLDER, chosen_recordings, generated_files, in_reach
+from serq.oracle.lean_recordings import (
+    covered_recordings,
+    plain_program,
+    read_recording,
+    recording_of,
+    translated,
+)
+from serq.oracle.observer import observe_steps
+from serq.oracle.recorded import SCENARIOS, Trace
+from serq.oracle.request import program_of, sessions_of
+from serq.oracle.scenario import Scenario
+
+CHOSEN = list(chosen_recordings())
+REQUIRED = {"01", "02", "03", "04", "05", "06", "07", "08", "14", *(str(n) for n in range(30, 37))}
+
+
+def _members() -> list[tuple[Scenario, Trace]]:
+    return [c for c in covered_recordings() if c[0].policy == "fcfs"]
+
+
+@pytest.mark.parametrize("case", _members(), ids=lambda c: c[0].name)
+def test_a_plain_program_is_a_member_and_does_what_was_recorded(case: tuple[Scenario, Trace]) -> None:
+    scenario, trace = case
+    program = plain_program(scenario, trace)
+    assert membership(program) == ()
+    longer = program_of(scenario, float(len(trace.steps) + 1), trace.version, plain=True)
+    steps, _ = observe_steps(longer, sessions_of(scenario))
+    assert first_difference(list(trace.steps), [s for s in steps if s.step < len(trace.steps)]) is None
+
+
+def test_other_orders_are_outside_the_fragment() -> None:
+    outside = [c for c in covered_recordings() if c[0].policy != "fcfs"]
+    assert outside and not any(in_reach(*c) for c in outside)
+    with pytest.raises(SerqError):
+        translated(*outside[0])
+
+
+def test_the_recordings_that_have_to_be_stated_are() -> None:
+    numbers = {s.name[:2] for s, _ in CHOSEN}
+    assert numbers >= REQUIRED
+    assert len(CHOSEN) >= 60
+
+
+def test_every_step_of_a_recording_is_stated_once() -> None:
+    for scenario, trace in CHOSEN:
+        recording = recording_of(scenario, trace)
+        found = [s for w in windows(recording) for s in w.steps]
+        assert [s.start for s in found] == [s.step for s in trace.steps if not s.empty]
+        assert all(w.end - w.first <= WINDOW for w in windows(recording))
+        assert sum(n for s in found for _, n in s.tokens) == sum(
+            n for s in trace.steps for _, n in s.scheduled
+        )
+
+
+def test_published_scenarios_state_first_and_last_tokens() -> None:
+    scenario, trace = next(c for c in CHOSEN if c[0].name == "34_published_preempt")
+    published = recording_of(scenario, trace).published
+    assert published is not None
+    assert published.first == ((1,), (31,)) and published.last == ((30,), (60,))
+    assert published.preemptions == 1
+
+
+def test_modules_are_named_once_and_all_imported() -> None:
+    files = generated_files()
+    root = files[FOLDER / "Serq" / "Generated.lean"]
+    modules = [p.stem for p in files if p.parent.name == "Generated"]
+    assert len(set(modules)) == len(modules) == len(CHOSEN) + 1
+    assert all(f"public import Serq.Generated.{m}\n" in root for m in modules)
+    names = files[FOLDER / "obligatory" / "recorded.txt"]
+    assert all(f"Serq.Generated.{module_name(s.name)}.belongs_to_the_fragment" in names for s, _ in CHOSEN)
+
+
+def test_a_changed_input_changes_the_text() -> None:
+    scenario, trace = CHOSEN[0]
+    text = recorded_module(translated(scenario, trace), recording_of(scenario, trace))
+    other = replace(scenario, budget=scenario.budget + 1)
+    assert recorded_module(translated(other, trace), recording_of(other, trace)) != text
+    first = replace(trace.steps[0], scheduled=((0, 1),))
+    spoiled = replace(trace, steps=(first, *trace.steps[1:]))
+    assert recorded_module(translated(scenario, spoiled), recording_of(scenario, spoiled)) != text
+
+
+def test_every_theorem_that_is_written_is_obligatory() -> None:
+    for scenario, trace in CHOSEN[:3]:
+        recording = recording_of(scenario, trace)
+        text = recorded_module(translated(scenario, trace), recording)
+        assert text.count("\ntheorem ") == len(theorem_names(recording))
+        assert all(f"theorem {n.rsplit('.', 1)[1]} :" in text for n in theorem_names(recording))
+
+
+def test_a_scenario_without_a_recording_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "alone.scenario.json"
+    path.write_text((SCENARIOS / "05_request_cap.scenario.json").read_text())
+    with pytest.raises(SerqError, match="SQ903"):
+        read_recording(path)
