@@ -49,7 +49,9 @@ def _resumed(walk: Walk, stmt: st.Hold, path: IrPath, loose: State) -> State | N
     walk.hold_once(stmt, path, loose, points)
     walk.obligations.pop()
     walk.silent -= 1
-    claim = Fact(land(*(lor(lnot(r.state.live.flag), amount_valid(r.term).flag) for r in claimed)), lambda v: False)
+    claim = Fact(
+        land(*(lor(lnot(r.state.live.flag), amount_valid(r.term).flag) for r in claimed)), lambda v: False
+    )
     states = walk.resumed(stmt, path, points)
     if not states:
         return None

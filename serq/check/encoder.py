@@ -139,9 +139,7 @@ class Encoder:
                 return self._once(var, lambda: self._ranged(tables.CONTEXT[var].text, readings.CONTEXT[var]))
             case ex.Reg(index=index):
                 what = f"the register {self.names.register(index)}"
-                return self._once(
-                    f"register {index}", lambda: self._ranged(what, readings.Range(-INF))
-                )
+                return self._once(f"register {index}", lambda: self._ranged(what, readings.Range(-INF)))
             case ex.Agg(fun=fun):
                 key = json.dumps(encode.expr(e))
                 return self._once(key, lambda: self._ranged(self.names.expr(e), readings.AGGREGATES[fun]))

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from serq.check.encoder import Encoder
 from serq.check.flags import lnot
+from serq.check.report import told
 from serq.check.solver import Answer, Fact, Oracle, Verdict
 from serq.check.terms import Term, Values, identical
 from serq.check.variables import Variables
-from serq.diagnostics import IrPath
+from serq.diagnostics import IrPath, format_path
 from serq.ir.depth import deep_recursion
 from serq.ir.expressions import Expr
 from serq.ir.program import Program
@@ -32,6 +33,15 @@ class Pair:
     verdict: Verdict
     state: tuple[tuple[str, float], ...] = ()
     why: str = ""
+
+    def sentence(self) -> str:
+        """The comparison in one line."""
+        where = format_path(self.path)
+        if self.verdict is Verdict.PROVED:
+            return f"{where}: the same for every state"
+        if self.verdict is Verdict.REFUTED:
+            return f"{where}: different when {told(self.state)}"
+        return f"{where}: unknown ({self.why})"
 
 
 def equivalent(program: Program, a: Expr, b: Expr, *, timeout: float = 2.0, path: IrPath = ()) -> Pair:

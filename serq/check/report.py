@@ -66,10 +66,11 @@ class CheckReport:
         return table
 
     def summary(self) -> str:
-        """The table of rules and verdicts as text."""
-        width = max([len(r) for r in self.rules] + [4])
+        """The table of rules and verdicts as text; a rule that found no place to look at has no row."""
+        rows = {rule: row for rule, row in self.counts().items() if any(row.values())}
+        width = max([len(r) for r in rows] + [4])
         lines = [f"{'rule':<{width}}  proved  refuted  unknown"]
-        for rule, row in self.counts().items():
+        for rule, row in rows.items():
             cells = (row[Verdict.PROVED], row[Verdict.REFUTED], row[Verdict.UNKNOWN])
             lines.append(f"{rule:<{width}}  {cells[0]:>6}  {cells[1]:>7}  {cells[2]:>7}")
         return "\n".join(lines) + "\n"

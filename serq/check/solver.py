@@ -165,7 +165,9 @@ class Oracle:
             if not variable.allows(values.read[variable.name]):
                 return f"{variable.what} does not take the witness's value"
         rare = any(v.likely is not None and abs(values.read[v.name]) > v.likely for v in read)
-        return Answer(Verdict.REFUTED, tuple((v.what, values.read[v.name]) for v in read), values=values, rare=rare)
+        return Answer(
+            Verdict.REFUTED, tuple((v.what, values.read[v.name]) for v in read), values=values, rare=rare
+        )
 
     def _whatever(self, wrong: Fact, read: Sequence[Variable], values: Values) -> bool:
         """Whether the witness's exact values alone make it happen, whatever the others are."""

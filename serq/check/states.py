@@ -121,5 +121,3 @@ def _merge_scope(test: Fact, yes: Scope | None, no: Scope | None) -> Scope | Non
         added=merged(yes.added, no.added),
         outer=_merge_scope(test, yes.outer, no.outer),
     )
-
-

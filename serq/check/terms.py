@@ -121,7 +121,6 @@ class Rounding:
             self.know(rounded <= _real(Fraction(bounds[1])), rounded)
         return rounded
 
-
     def relevant(self, parts: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:
         """The facts about the names in what is asked, and about the names in those facts, and so on."""
         chosen: dict[int, z3.BoolRef] = {}

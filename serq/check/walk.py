@@ -248,7 +248,9 @@ class Walk:
             return attempts(self, stmt, path, state)
         return self.hold_once(stmt, path, state)
 
-    def hold_once(self, stmt: st.Hold, path: IrPath, state: State, collect: list[Point] | None = None) -> State:
+    def hold_once(
+        self, stmt: st.Hold, path: IrPath, state: State, collect: list[Point] | None = None
+    ) -> State:
         """One attempt of a hold; `collect` receives the points at which it may be preempted."""
         self._point(state)
         units, reserves = self._header(stmt, path, state)

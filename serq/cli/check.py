@@ -1,32 +1,136 @@
-"""`serq check`: say whether a program is valid, and everything that is wrong with it."""
+"""`serq check`: whether a program is valid, and what can go wrong in any run of it."""
 
 from __future__ import annotations
 
+import importlib
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
-from serq.cli.load import load
+from serq.check import RULES, CheckReport, Verdict, rule_named, run_checks
+from serq.check.equivalence import compare
+from serq.cli.load import Loaded, load
 from serq.cli.options import ProgramCommand, choices, format_option, program_options
 from serq.cli.output import report_diagnostics
-from serq.diagnostics import SerqError
-from serq.ir.validate import validate
+from serq.diagnostics import Diagnostic, Place, SerqError, Severity, ordered
+from serq.ir.validate import check, validate
+
+_RANGE = re.compile(r"\s*(\w+)\s+in\s+(-?[\d.e+]+)\s*\.\.\s*(-?[\d.e+]+)\s*")
+
+
+class AttributeRange(click.ParamType[tuple[str, tuple[float, float]]]):
+    """`NAME in LOW..HIGH`"""
+
+    name = "range"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, tuple[float, float]]:
+        found = _RANGE.fullmatch(value)
+        if found is None:
+            self.fail(f"`{value}` is not of the form `prompt in 1..2048`", param, ctx)
+        try:
+            return found[1], (float(found[2]), float(found[3]))
+        except ValueError:
+            self.fail(f"`{value}` has a bound that is not a number", param, ctx)
 
 
 @click.command(cls=ProgramCommand)
 @program_options
 @format_option
-def command(file: Path, how: str, **options: Any) -> int:
-    """Check FILE (.sq, or IR in JSON) and print what is wrong with it."""
-    try:
-        loaded = load(file, choices(options))
-    except SerqError as error:
-        report_diagnostics(error.diagnostics, error.sources, how, to_stdout=how != "text")
-        return 1
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    type=click.Choice([r.name for r in RULES]),
+    help="Only these.",
+)
+@click.option("--explain", is_flag=True, help="Say what each rule looked for, and every verdict.")
+@click.option(
+    "--for",
+    "ranges",
+    multiple=True,
+    type=AttributeRange(),
+    metavar="RANGE",
+    help='Let an attribute that sessions preset be any value: --for "prompt in 1..2048".',
+)
+@click.option(
+    "--equivalent",
+    type=click.Path(path_type=Path),
+    metavar="OTHER",
+    help="Prove that OTHER's schedules and predicates are the same, or show a state in which they are not.",
+)
+def command(
+    file: Path,
+    how: str,
+    rules: tuple[str, ...],
+    explain: bool,
+    ranges: tuple[tuple[str, tuple[float, float]], ...],
+    equivalent: Path | None,
+    **options: Any,
+) -> int:
+    """Check FILE (.sq, or IR in JSON): every rule of validity, then what a solver can prove or refute.
+
+    Exit status 1 when an error was found; warnings do not change it.
+    """
+    chosen = choices(options)
+    loaded = load(file, chosen)
     found = [loaded.located(d) for d in validate(loaded.program)]
-    if found or how != "text":
+    if found:
         report_diagnostics(found, loaded.sources, how, to_stdout=how != "text")
-    else:
-        click.echo(f"{file}: valid")
-    return 1 if found else 0
+        return 1
+    if equivalent is not None:
+        other = load(equivalent, chosen)
+        check(other.program)
+        return _equivalent(loaded, other)
+    unknown = [name for name, _ in ranges if name not in loaded.program.attrs]
+    if unknown:
+        raise click.UsageError(f"the program has no attribute `{unknown[0]}`")
+    report = run_checks(loaded.program, rules=rules or None, ranges=dict(ranges))
+    return _report(loaded, report, how, explain)
+
+
+def _report(loaded: Loaded, report: CheckReport, how: str, explain: bool) -> int:
+    found = ordered(loaded.located(d) for d in report.diagnostics)
+    if how != "text":
+        report_diagnostics(found, loaded.sources, how, to_stdout=True)
+        return 1 if report.errors else 0
+    report_diagnostics(found, loaded.sources)
+    if explain:
+        _explain(report)
+    click.echo(report.summary(), nl=False)
+    for assumption in report.assumptions if explain else ():
+        click.echo(f"assumed: {assumption}")
+    warnings = sum(1 for d in found if d.severity is Severity.WARNING)
+    parts = [_count(len(report.errors), "error") if report.errors else "valid"]
+    if warnings:
+        parts.append(_count(warnings, "warning"))
+    click.echo(f"{loaded.file}: {', '.join(parts)}")
+    return 1 if report.errors else 0
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _explain(report: CheckReport) -> None:
+    for name in report.rules:
+        text = (importlib.import_module(rule_named(name).module).__doc__ or "").strip()
+        click.echo(f"{name}\n{text}\n")
+        for finding in report.of(name):
+            click.echo(f"  {finding.sentence()}")
+        click.echo("")
+
+
+def _equivalent(a: Loaded, b: Loaded) -> int:
+    try:
+        pairs = compare(a.program, b.program)
+    except ValueError as error:
+        hint = "compare programs with the same pools, stages and statements"
+        raise SerqError(Diagnostic("SQ879", str(error), Place(b.file), hint=hint)) from None
+    for pair in pairs:
+        click.echo(pair.sentence())
+    return 0 if all(p.verdict is Verdict.PROVED for p in pairs) else 1

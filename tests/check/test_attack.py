@@ -26,7 +26,12 @@ from tests.generators.ir import random_program
 
 SEEDS = range(40)
 RULES = ("amount-negative", "guard-not-test", "index-outside", "hold-never-fits")
-STOPS = {"SQ801": "guard-not-test", "SQ802": "amount-negative", "SQ805": "index-outside", "SQ815": "index-outside"}
+STOPS = {
+    "SQ801": "guard-not-test",
+    "SQ802": "amount-negative",
+    "SQ805": "index-outside",
+    "SQ815": "index-outside",
+}
 
 
 def torn(node: object, dice: random.Random) -> object:

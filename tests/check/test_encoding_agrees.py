@@ -30,7 +30,9 @@ ATTRIBUTES = 4
 
 numbers = st.one_of(
     st.integers(-40, 40).map(float),
-    st.sampled_from([0.0, -0.0, 0.5, -0.5, 0.1, 0.3, 1e-9, 1e9, 123456.789, 2.0**52, math.inf, -math.inf, math.nan]),
+    st.sampled_from(
+        [0.0, -0.0, 0.5, -0.5, 0.1, 0.3, 1e-9, 1e9, 123456.789, 2.0**52, math.inf, -math.inf, math.nan]
+    ),
     st.floats(-1e6, 1e6),
 )
 whole_numbers = st.integers(-100_000, 100_000).map(float)
@@ -41,11 +43,16 @@ def _expressions(leaves: st.SearchStrategy[ex.Expr]) -> st.SearchStrategy[ex.Exp
         return st.one_of(
             st.builds(lambda op, a: ex.Unary(op=op, arg=a), st.sampled_from(sorted(tables.UNARY)), inner),
             st.builds(
-                lambda op, a, b: ex.Binary(op=op, left=a, right=b), st.sampled_from(sorted(tables.BINARY)), inner, inner
+                lambda op, a, b: ex.Binary(op=op, left=a, right=b),
+                st.sampled_from(sorted(tables.BINARY)),
+                inner,
+                inner,
             ),
             st.builds(lambda t, a, b: ex.Cond(test=t, then=a, other=b), inner, inner, inner),
             st.builds(
-                lambda f, a: ex.Call(fun=f, args=(a,)), st.sampled_from(sorted(operations.ONE_ARGUMENT)), inner
+                lambda f, a: ex.Call(fun=f, args=(a,)),
+                st.sampled_from(sorted(operations.ONE_ARGUMENT)),
+                inner,
             ),
             st.builds(
                 lambda f, a, b: ex.Call(fun=f, args=(a, b)),
@@ -60,7 +67,9 @@ def _expressions(leaves: st.SearchStrategy[ex.Expr]) -> st.SearchStrategy[ex.Exp
 
 attributes = st.integers(0, ATTRIBUTES - 1).map(lambda i: ex.Attr(slot=i))
 expressions = _expressions(st.one_of(attributes, numbers.map(lambda v: ex.Num(value=v))))
-whole_expressions = _expressions(st.one_of(attributes, st.integers(-9, 9).map(lambda v: ex.Num(value=float(v)))))
+whole_expressions = _expressions(
+    st.one_of(attributes, st.integers(-9, 9).map(lambda v: ex.Num(value=float(v))))
+)
 
 
 class _Session:
@@ -77,7 +86,9 @@ def interpreted(e: ex.Expr, attrs: list[float]) -> float:
     return float(codegen.link(space)(name)(_Session(attrs)))
 
 
-def encoded(e: ex.Expr, attrs: list[float], *, symbolic: bool) -> tuple[Variables, Term, z3.BoolRef, dict[str, float]]:
+def encoded(
+    e: ex.Expr, attrs: list[float], *, symbolic: bool
+) -> tuple[Variables, Term, z3.BoolRef, dict[str, float]]:
     """The term of an expression whose attributes are constants, or variables held to these values."""
     variables = Variables()
     terms, held, witness = [], [], {}

@@ -48,7 +48,9 @@ def _judged(model: Model, e: ex.Expr, path: IrPath, what: str) -> Finding:
     if oracle.never(negation(above)):
         return RULE.finding(path, Answer(Verdict.PROVED), "")
     if oracle.never(above):
-        return RULE.finding(path, Answer(Verdict.REFUTED), f"{what} is never above 0", hint="bound it with max(1, …)")
+        return RULE.finding(
+            path, Answer(Verdict.REFUTED), f"{what} is never above 0", hint="bound it with max(1, …)"
+        )
     why = "a state in which it is not above 0 may not occur"
     return RULE.finding(path, Answer(Verdict.UNKNOWN, why=why), "")
 

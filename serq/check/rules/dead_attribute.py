@@ -41,7 +41,9 @@ def check(model: Model) -> Iterator[Finding]:
         if program.attrs[slot] not in BUILTIN_ATTRIBUTES:
             verdict = Verdict.PROVED if slot in read else Verdict.REFUTED
             message = f"`{model.names.attr(slot)}` is assigned and never read"
-            yield RULE.finding(path, Answer(verdict), message, hint="remove the assignment, or read the attribute")
+            yield RULE.finding(
+                path, Answer(verdict), message, hint="remove the assignment, or read the attribute"
+            )
 
 
 RULE = Rule(

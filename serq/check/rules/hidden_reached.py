@@ -61,7 +61,9 @@ def _reached(program: pr.Program) -> dict[int, int]:
         for block, sides in zip(program.blocks, program.sides, strict=True):
             for stmt, side in zip(block, sides, strict=True):
                 if isinstance(stmt, st.Set) and side == "Server" and stmt.slot not in reached:
-                    source = next((reached[x.slot] for x in _attributes(stmt.value) if x.slot in reached), None)
+                    source = next(
+                        (reached[x.slot] for x in _attributes(stmt.value) if x.slot in reached), None
+                    )
                     if source is not None:
                         reached[stmt.slot] = source
                         grew = True

@@ -111,9 +111,7 @@ class _Drawing:
             leased = self._statement(stmt, ("blocks", block, position), holds, leased)
         return leased
 
-    def _statement(
-        self, stmt: st.Stmt, path: IrPath, holds: tuple[ex.CRef, ...], leased: Leases
-    ) -> Leases:
+    def _statement(self, stmt: st.Stmt, path: IrPath, holds: tuple[ex.CRef, ...], leased: Leases) -> Leases:
         held = leased.union(*(self._finite(ref) for ref in holds))
         match stmt:
             case st.Hold():
@@ -156,7 +154,9 @@ class _Drawing:
         family = set(_members(ref))
         if ref.count > 1 or family & self._piling or any(family & set(_members(h)) for h in holds):
             return leased
-        several = [s for b in self.program.blocks for s in b if isinstance(s, st.Hold) and s.lease is not None]
+        several = [
+            s for b in self.program.blocks for s in b if isinstance(s, st.Hold) and s.lease is not None
+        ]
         owners = [s for s in several if s.lease is not None and family & set(_members(s.lease.pool))]
         return leased - family if len(owners) == 1 else leased
 

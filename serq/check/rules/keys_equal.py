@@ -42,7 +42,9 @@ def check(model: Model) -> Iterator[Finding]:
         same = model.enclosing.oracle.never(differ)
         message = f"the keys of {what} are the same for every candidate"
         verdict = Verdict.REFUTED if same else Verdict.PROVED
-        yield RULE.finding(path, Answer(verdict), message, hint="name what should decide, or leave the keys out")
+        yield RULE.finding(
+            path, Answer(verdict), message, hint="name what should decide, or leave the keys out"
+        )
 
 
 def _values(encoder: Encoder, keys: Keys) -> list[Term]:
@@ -59,7 +61,11 @@ def _orders(program: pr.Program) -> Iterator[tuple[IrPath, Keys, str]]:
             yield ("pools", i, "queue"), pool.queue, f"the queue of `{pool.label}`"
     for i, stage in enumerate(program.stages):
         if isinstance(stage.kind, pr.Step) and stage.kind.serve:
-            yield ("stages", i, "kind", "Step", "serve", "By"), stage.kind.serve, f"serving at `{stage.label}`"
+            yield (
+                ("stages", i, "kind", "Step", "serve", "By"),
+                stage.kind.serve,
+                f"serving at `{stage.label}`",
+            )
 
 
 _PROGRAM = """fn main() {

@@ -41,7 +41,9 @@ def check(model: Model) -> Iterator[Finding]:
         if isinstance(reading.stmt, st.While) and _subtractions(reading.watched):
             answer, _ = model.judge_readings(reading.path, _below)
             if answer.verdict is Verdict.REFUTED:
-                answer = Answer(Verdict.UNKNOWN, why="it can be negative, which only matters to a Lean statement")
+                answer = Answer(
+                    Verdict.UNKNOWN, why="it can be negative, which only matters to a Lean statement"
+                )
             yield RULE.finding(reading.path, answer, "", hint=_HINT)
     for path, e in model.declared:
         if path[0] == "claims":

@@ -66,7 +66,9 @@ def _judged(model: Model, i: int, pool: pr.Pool, keys: tuple[ex.Expr, ...]) -> F
     if model.enclosing.oracle.never(_precedes(new, [longest.encode(k) for k in keys])):
         return RULE.finding(path, Answer(Verdict.UNKNOWN, why="a very long wait decides"), "")
     if not all(_timeless(model.program, k, frozenset()) for k in keys):
-        return RULE.finding(path, Answer(Verdict.UNKNOWN, why="its keys depend on the state or the clock"), "")
+        return RULE.finding(
+            path, Answer(Verdict.UNKNOWN, why="its keys depend on the state or the clock"), ""
+        )
     return RULE.finding(
         path,
         Answer(Verdict.REFUTED),
@@ -83,7 +85,9 @@ def _timeless(program: pr.Program, e: ex.Expr, above: frozenset[int]) -> bool:
         if isinstance(x, ex.Call) and FUNCTION[x.fun].moves:
             return False
         if isinstance(x, ex.Attr) and x.slot not in above:
-            sources = [s.value for b in program.blocks for s in b if isinstance(s, st.Set) and s.slot == x.slot]
+            sources = [
+                s.value for b in program.blocks for s in b if isinstance(s, st.Set) and s.slot == x.slot
+            ]
             if not sources or x.slot in (program.slot_serial, program.slot_turn):
                 return False
             if not all(_timeless(program, s, above | {x.slot}) for s in sources):

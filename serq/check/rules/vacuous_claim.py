@@ -33,7 +33,9 @@ def check(model: Model) -> Iterator[Finding]:
     for i, claim in enumerate(model.program.claims):
         if claim.given is not None and not _meets(model, claim):
             message = f"no session of the program meets the `given` of claim `{claim.name}`"
-            yield RULE.finding(("claims", i, "given"), Answer(Verdict.REFUTED), message, hint="correct the condition")
+            yield RULE.finding(
+                ("claims", i, "given"), Answer(Verdict.REFUTED), message, hint="correct the condition"
+            )
             continue
         always = model.enclosing.oracle.never(negation(_true(model.any_moment().encode(claim.expr))))
         verdict = Verdict.REFUTED if always else Verdict.PROVED

@@ -117,4 +117,10 @@ register(
         "A scheduler that knows an answer's length beforehand is better than any real one.",
         "Read what the scheduler may know, such as a bound.",
     ),
+    Code(
+        "SQ879",
+        "programs that cannot be compared",
+        "Two programs are compared place by place, so they need the same places.",
+        "Compare programs with the same pools, stages and statements.",
+    ),
 )
