@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.installed
 VLLM     ?= 0.33.0
 VLLM_ENV ?= .vllm/$(VLLM)
 
-.PHONY: install demo test check bench lint types imports drift peer lean oracle-env oracle-check clean
+.PHONY: install demo test check bench lint types imports drift peer lean drt oracle-env oracle-check clean
 
 install: $(STAMP)
 
@@ -41,12 +41,19 @@ drift: install
 peer: install
 	SERQ_PEER_N=300 $(BIN)/python -m pytest -n 2 tests/peer
 
-check: lint types imports drift test peer
+check: lint types imports drift test peer drt
 
 # The Lean model, its theorems and the generated files, with whatever toolchain is there.
 lean: install
-	$(BIN)/serq lean setup
-	$(BIN)/serq lean check lean
+	$(BIN)/python tools/regenerate.py --check
+	$(BIN)/serq lean setup lean
+	$(BIN)/serq lean check -j 2 lean
+
+# Random programs of the fragment through the interpreter and Lean.
+N ?= 60
+drt: install
+	$(BIN)/serq lean setup lean
+	$(BIN)/serq lean drt -n $(N)
 
 # A virtual environment with the real scheduler, about 3 GB; nothing else needs it.
 oracle-env: $(VLLM_ENV)/.installed

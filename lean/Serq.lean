@@ -1,5 +1,6 @@
 module
 
+public import Serq.Generated
 public import Serq.Model.Covered
 public import Serq.Model.Fragment
 public import Serq.Model.Greedy

@@ -10,7 +10,7 @@ from typing import Any
 
 from serq.cli.load import load
 from serq.cli.options import Choices
-from serq.ir.edit import with_sessions, with_settings
+from serq.ir.edit import with_sessions
 from serq.ir.program import Program
 from serq.sim import Report, run
 from tools.examples import EXAMPLES, ROOT
@@ -58,7 +58,7 @@ def replayed() -> Iterator[tuple[str, Row, Row]]:
     """For each turn of the replayed trace: its name, what was recorded, and what the replay gives."""
     instance = REPLAY.parent / "instances" / "vllm_replay" / "default.sq"
     program = load(REPLAY, Choices((("instance", instance),))).program
-    report = run(with_settings(program, trace=str(PUBLISHED / "cache_trace.csv")), detailed=True)
+    report = run(program, detailed=True)
     found = _by_turn(report)
     for row in _rows(PUBLISHED / "cache_trace.out.csv"):
         turn = int(row["session"]), int(row["turn"])

@@ -14,6 +14,7 @@ from serq.lang.requests import request_hold
 from serq.lang.rewrite import draws
 from serq.lang.scopes import EntryScope, RequestScope
 from serq.lang.tree import Expr, Name, Ref, Statement
+from serq.lang.unknown import no_statement
 
 if TYPE_CHECKING:
     from serq.lang.statements import Lowering
@@ -210,8 +211,4 @@ class Calls:
             message = f"the engine `{name}` is declared below this call"
             self.findings.error("SQ771", message, call, hint="declare the engine above the server")
             return
-        known = [*self.model.engines, *self.lowering.definitions]
-        hint = suggestion(name, known) or "define it with `def`, or call an engine's request"
-        self.findings.error(
-            "SQ305", f"there is no definition and no engine `{name}`", call.function, hint=hint
-        )
+        no_statement(self.model, self.lowering.definitions, call)

@@ -38,6 +38,8 @@ from serq.lang.settings import Settings, check_settings
 from serq.lang.source import read_source
 from serq.lang.sourcemap import SourceMap
 from serq.lang.structure import check_structure
+from serq.lang.unknown import check_calls
+from serq.lang.unread import check_unread
 
 
 @dataclass(frozen=True)
@@ -129,10 +131,12 @@ class _Compilation:
         names = names_of(kernel)
         linker = Linker(kernel, names)
         program = linker.program(self.settings)
+        check_unread(resolved, model, linker.expressions)
         mixed = model.pools.keys() & model.stages.keys()
         whole = len(findings.found) == shape and not mixed
         check_names(resolved, findings, kernel.client_tool)
         check_rooms(model)
+        check_calls(model, resolved.definitions.by_name)
         check_private_names(model)
         check_binding_reads(resolved.items, findings)
         check_records(kernel, names.assigned, findings)

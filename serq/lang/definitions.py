@@ -25,13 +25,14 @@ from serq.lang.vocabulary import (
 
 @dataclass
 class Definition:
-    """A definition: its node, what its body uses, and where it is called."""
+    """A definition: its node, what its body uses and leaves unread, and where it is called."""
 
     node: Def
     order: int
     size: int
     mentions: frozenset[str]
     bound: frozenset[str]
+    unread: tuple[int, ...] = ()
     calls: list[tree.Node] = field(default_factory=list)
 
     @property
@@ -54,7 +55,9 @@ class Definitions:
         name = node.name.text
         size = sum(1 for _ in walk(node.body))
         bound = frozenset(bound_names(node.body))
-        definition = Definition(node, len(self.by_name), size, _mentions(node), bound)
+        read = {ref.name.text for ref in references(node.body)}
+        unread = tuple(i for i, p in enumerate(node.parameters) if p.text not in read)
+        definition = Definition(node, len(self.by_name), size, _mentions(node), bound, unread)
         if name in self.by_name:
             first = self.by_name[name].node.name
             note = f"first defined at {self.findings.where(first)}"

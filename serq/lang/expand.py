@@ -30,6 +30,8 @@ class Expander:
         self.definitions = definitions
         self.constants: dict[str, float | None] = {}
         self.indices: dict[str, tree.Name] = {}
+        # Arguments of calls whose definition does not read them.
+        self.unread: list[Expr] = []
         self.known = 0
         # Parameters of the definition being written out; around it, indices and shadowed names.
         self._parameters: dict[str, Expr] = {}
@@ -213,6 +215,7 @@ class Expander:
     @contextmanager
     def _inside_of(self, definition: Definition, call: tree.Call | tree.CallStatement) -> Iterator[Any]:
         arguments = [self.expr(a) for a in call.arguments]
+        self.unread.extend(arguments[i] for i in definition.unread)
         names = [p.text for p in definition.node.parameters]
         outer = self._parameters
         self._parameters = dict(zip(names, arguments, strict=True))

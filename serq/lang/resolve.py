@@ -28,13 +28,15 @@ MAX_MEMBERS = 100_000
 class Resolved:
     """A program without imports, inputs, constants, definitions and aggregates.
 
-    `constants` and `definitions` are what the program declared, `indices` the names of its aggregates.
+    `constants` and `definitions` are what the program declared, `indices` the names of its aggregates,
+    `unread` the arguments that were written out nowhere.
     """
 
     items: tuple[Item, ...]
     constants: dict[str, tree.Name]
     definitions: Definitions
     indices: dict[str, tree.Name]
+    unread: list[Expr]
     sources: dict[str, str] = field(default_factory=dict)
 
 
@@ -76,7 +78,10 @@ class _Resolver:
             self.expander.known = known
             items.append(self.expander.item(item))
         sources = {**self.imports.sources, **self.inputs.sources}
-        return Resolved(tuple(items), self.names, self.definitions, self.expander.indices, sources)
+        expander = self.expander
+        return Resolved(
+            tuple(items), self.names, self.definitions, expander.indices, expander.unread, sources
+        )
 
     def _read(self, item: Item, inside_main: bool, waiting: list[tuple[Item, int]]) -> None:
         match item:

@@ -40,7 +40,9 @@ def _findings(program: str) -> set[str]:
     return set()
 
 
-@pytest.mark.parametrize("row", [r for r in CODES if r.bad], ids=lambda row: row.code)
-def test_the_refused_program_is_refused_for_it_and_the_repaired_one_is_not(row: Code) -> None:
+@pytest.mark.parametrize(
+    "row", [r for r in CODES if r.code < "SQ85" and r.code > "SQ80" and r.bad], ids=lambda row: row.code
+)
+def test_what_stops_a_run_stops_it_and_the_repaired_program_runs(row: Code) -> None:
     assert row.code in _findings(row.bad)
     assert not _findings(row.good)

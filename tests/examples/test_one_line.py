@@ -18,19 +18,19 @@ from tools.examples import EXAMPLES
 
 VLLM = EXAMPLES / "multi-turn" / "vllm.sq"
 LINE = "        reused = min(cachedin(kv), reusable(known, blocksize(kv)));\n"
-BEFORE = "      set most = prompt;"
+ON_ARRIVAL = "      set reused = min(found, reusable(prompt, blocksize(kv)));\n"
 Means = dict[str, float]
 
 
 @pytest.fixture(scope="module")
 def on_arrival(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    text = VLLM.read_text(encoding="utf-8")
-    assert text.count(LINE) == text.count(BEFORE) == 1
-    moved = (
-        "      set found = cachedin(kv);\n      set reused = min(found, reusable(prompt, blocksize(kv)));\n"
-    )
+    lines = VLLM.read_text(encoding="utf-8").splitlines(keepends=True)
+    at = [i for i, line in enumerate(lines) if line.startswith("      set most = prompt;")]
+    assert len(at) == 1 and lines.count(LINE) == 1
+    lines.insert(at[0] + 1, f"      set found = cachedin(kv);\n{ON_ARRIVAL}")
+    lines.remove(LINE)
     path = tmp_path_factory.mktemp("moved") / "vllm.sq"
-    path.write_text(text.replace(LINE, "").replace(BEFORE, moved + BEFORE), encoding="utf-8")
+    path.write_text("".join(lines), encoding="utf-8")
     return path
 
 
@@ -57,9 +57,7 @@ def test_with_room_for_everything_nothing_changes(on_arrival: Path) -> None:
 
 def test_the_line_may_not_just_be_copied_above_the_admission(on_arrival: Path) -> None:
     text = on_arrival.read_text(encoding="utf-8")
-    direct = text.replace("set found = cachedin(kv);", "set reused = cachedin(kv);").replace(
-        "      set reused = min(found, reusable(prompt, blocksize(kv)));\n", ""
-    )
+    direct = text.replace(ON_ARRIVAL, "").replace("set found = cachedin(kv);", "set reused = cachedin(kv);")
     path = on_arrival.with_name("direct.sq")
     path.write_text(direct, encoding="utf-8")
     with pytest.raises(SerqError) as caught:

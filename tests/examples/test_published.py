@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tools.published import PUBLISHED, recorded, replayed, scenarios, simulated
+from tools.published import PUBLISHED, REPLAY, recorded, replayed, scenarios, simulated
 
 TURNS = list(replayed())
 
@@ -17,6 +17,10 @@ def test_a_replayed_turn_is_sent_answered_and_cached_as_recorded(
 ) -> None:
     _, theirs, ours = turn
     assert ours == theirs
+
+
+def test_the_replayed_trace_is_the_recorded_one() -> None:
+    assert (REPLAY.parent / "cache_trace.csv").read_bytes() == (PUBLISHED / "cache_trace.csv").read_bytes()
 
 
 def test_all_nine_turns_are_there_and_two_hit_the_cache() -> None:

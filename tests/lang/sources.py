@@ -25,6 +25,10 @@ PROGRAMS: dict[str, str] = {
 }
 SOURCES: list[str] = [*PROGRAMS.values(), *(p.read_text("utf-8") for p in EXAMPLES.values())]
 
+_VALUES = (
+    *("0", "1", "0.5", "1e9", "inf", "-1", "(0 / 0)", "now", "n", "cached", "~exp(1)", "self", "2 ^ 60"),
+    *("used(kv)", "queue(s)", "turn_in(kv)", "sum j in 3 (j)", "prefilled", "batch.tokens", "x.y", "f(n)"),
+)
 _BLANKS = (" ", "\n", "\t", "\r\n", "\n\n\n", " \n\t ")
 _COMMENTS = (" // note\n", " /* c */ ", "\n// a line\n", " /* two\n   lines */ ", "\n\n/* x */\n", " /**/")
 
@@ -100,3 +104,32 @@ def mutated(text: str, seed: int) -> str:
             case _:
                 del tokens[at : at + rng.randint(1, 20)]
     return " ".join(tokens)
+
+
+def reworded(text: str, seed: int) -> str:
+    """A program with some names, numbers and statements of it put where others stand."""
+    dice = Random(seed)
+    tokens = [t for t in scan(text).tokens if t.text]
+    words = [f'"{t.text}"' if t.kind == STRING else t.text for t in tokens]
+    names = [i for i, t in enumerate(tokens) if t.kind == "NAME"]
+    numbers = [i for i, t in enumerate(tokens) if t.kind == "NUMBER"] or names
+    for _ in range(dice.choice((1, 1, 2, 3))):
+        way = dice.random()
+        if way < 0.5:
+            words[dice.choice(names)] = words[dice.choice(names)]
+        elif way < 0.7:
+            words[dice.choice(numbers)] = dice.choice(_VALUES)
+        else:
+            start, end = _statement(words, dice)
+            moved = words[start:end]
+            if way < 0.85:
+                words[start:end] = [""] * len(moved)
+            words[dice.randrange(len(words))] += " " + " ".join(moved)
+    return " ".join(words)
+
+
+def _statement(words: list[str], dice: Random) -> tuple[int, int]:
+    ends = [i for i, word in enumerate(words) if word == ";"] or [len(words) - 1]
+    end = dice.choice(ends)
+    start = max((i for i in range(end) if words[i] in (";", "{", "}")), default=-1) + 1
+    return start, end + 1

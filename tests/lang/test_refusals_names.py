@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lang.refused import Case, check, engine, entry, main, server
+from tests.lang.refused import Case, check, engine, entry, main, request, server
 
 CASES: list[Case] = [
     (main("pool x { } pool x { }"), "SQ310", "x"),
@@ -51,6 +51,9 @@ CASES: list[Case] = [
     (main(engine(device="exp cap 9;", pools="pool exp on gpu { } pool r on E { }")), "SQ309", "exp"),
     (main(engine(caps="budget cap 3;", pools="pool kv on gpu { } pool budget on E { }")), "SQ309", "budget"),
     (main(entry("set x = nope(k, u);")), "SQ305", "nope"),
+    (main(entry("nope(k);")), "SQ305", "nope"),
+    (main(request(before="nope(x);")), "SQ305", "nope"),
+    (main("queue G : gateway { route { nope(1); } }"), "SQ305", "nope"),
     (main(engine(device="kv cap 9; mm(x) = x;") + entry("set x = mm(k);")), "SQ767", "mm"),
     (server("observe s = 1;"), "SQ311", "s"),
     (server("observe n = 1;"), "SQ311", "n"),

@@ -195,6 +195,9 @@ REFUSED_HERE = {
     "an attribute named as the client's tool stage": _simple(
         turn="turn { Size tool = 1; } session { turn; tool 1; }"
     ),
+    "a function there is none of, in an entry nothing calls": _simple(
+        more="queue Q : decode { serve fifo; decode (k) { run (cost(Q, nope(k))); } }"
+    ),
     "a token cap that is not a number": _simple(
         more="device g { } engine E on g { tokens cap 0 / 0; schedule { advance running; } execute (1); }"
     ),
@@ -204,6 +207,9 @@ ACCEPTED_HERE = {
     "a cap written as its constant in one place and as the number in another": _simple(
         more="let K = 3; device g { } engine E on g { tokens cap 1; schedule { advance running each at most (3); "
         "admit waiting each at most (K); } execute (1); }"
+    ),
+    "an argument that no definition reads and that is another queue's": _simple(
+        more="def f(x) { 1 } queue Q : decode { serve fifo; decode (k) { set y = f(n); run (cost(Q, k)); } }"
     ),
     "a definition that names a pool, where a query reads one": _simple(
         "observe u = used(f(p));", "def f(x) { x }"

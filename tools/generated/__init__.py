@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tools.generated import code_pages, command_pages, dashboard, example_ir, language_tables, transcripts
+from tools.generated import (
+    code_pages,
+    command_pages,
+    dashboard,
+    example_ir,
+    language_tables,
+    lean_files,
+    theorems,
+    transcripts,
+)
 from tools.generated.file import Generated
 
 
@@ -15,4 +24,6 @@ def generated() -> list[Generated]:
         *command_pages.files(),
         *language_tables.files(),
         *transcripts.files(),
+        *lean_files.files(),
+        *theorems.files(),
     ]
