@@ -77,7 +77,11 @@ def command(
     Exit status 1 when an error was found; warnings do not change it.
     """
     chosen = choices(options)
-    loaded = load(file, chosen)
+    try:
+        loaded = load(file, chosen)
+    except SerqError as error:
+        report_diagnostics(error.diagnostics, error.sources, how, to_stdout=how != "text")
+        return 1
     found = [loaded.located(d) for d in validate(loaded.program)]
     if found:
         report_diagnostics(found, loaded.sources, how, to_stdout=how != "text")

@@ -57,10 +57,10 @@ def command(
         click.echo(f"seed {loaded.program.seed}", err=True)
         report = _run(loaded, dump, trace, self_check)
     except SerqError as error:
-        found = error.diagnostics
         if loaded is None:
-            raise
-        report_diagnostics([loaded.located(d) for d in found], loaded.sources, how)
+            report_diagnostics(error.diagnostics, error.sources, how)
+        else:
+            report_diagnostics([loaded.located(d) for d in error.diagnostics], loaded.sources, how)
         return 1
     click.echo(report.json() if as_json else render(report, loaded.program), nl=as_json)
     if dump is not None:

@@ -185,7 +185,7 @@ _LOCAL = ("SQ02", "SQ4")
 
 _CALLS_SHOWN = 3
 _ROOM = frozenset({"SQ772", "SQ775", "SQ776", "SQ777", "SQ778", "SQ779"})
-_ECHOES = frozenset({"SQ301", "SQ302", "SQ304", "SQ307", "SQ517", "SQ603"})
+_ECHOES = frozenset({"SQ301", "SQ302", "SQ304", "SQ307", "SQ409", "SQ517", "SQ603"})
 
 
 def _without_echoes(found: list[Diagnostic]) -> Iterator[Diagnostic]:

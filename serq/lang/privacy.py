@@ -406,8 +406,13 @@ class _Checker:
             self._local(ref)
         elif self.header:
             self._not_in_header(ref)
-        elif name in room.hidden or name in SUPPLIED or name in room.registers:
+        elif name in room.hidden or name in SUPPLIED:
             return
+        elif name in room.registers:
+            message = f"{room.label} reads `{name}`, a register of an engine"
+            self.findings.error(
+                "SQ772", message, ref, hint="a register is read by its engine's schedule alone"
+            )
         elif name == room.source:
             message = f"`{name}` is the KV the request leased there, not a number"
             self.findings.error("SQ772", message, ref, hint=f"write `transfer ... from {name} to ...`")

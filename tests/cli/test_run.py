@@ -145,6 +145,12 @@ class TestSource:
         if how == "github":
             assert done.out.startswith(f"::error file={model},") and ",line=6," in done.out
 
+    def test_run_writes_diagnostics_in_the_format_asked_for(self, serq: Serq, tmp_path: Path) -> None:
+        model = tmp_path / "m.sq"
+        model.write_text(MODEL.replace("cost(d, w)", "cost(d, ww)"))
+        done = serq("run", model, "--horizon", 10, "--format", "json")
+        assert done.status == 1 and json.loads(done.err)[0]["span"]["line"] == 6
+
     def test_check_says_a_valid_program_is(self, serq: Serq, tmp_path: Path) -> None:
         model = tmp_path / "m.sq"
         model.write_text(MODEL)
