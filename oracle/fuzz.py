@@ -11,10 +11,10 @@ from typing import Any
 
 from serq.diagnostics import SerqError
 from serq.oracle.compare import Outcome, compare
-from serq.oracle.recorded import trace_from
+from serq.oracle.recorded import Trace, trace_from
 from serq.oracle.recording.host import Recorder
 from serq.oracle.recording.random_scenarios import CLASSES, draw, shows
-from serq.oracle.scenario import scenario_from
+from serq.oracle.scenario import Scenario, scenario_from
 
 Data = dict[str, Any]
 Record = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -45,18 +45,25 @@ def fuzz(
     classes: Sequence[str] = tuple(CLASSES),
     first_seed: int = 0,
     told: Callable[[int], None] | None = None,
+    kept: Callable[[Scenario, Trace], None] | None = None,
 ) -> Fuzzed:
-    """Run `count` random scenarios, the classes in turn; KeyError for an unknown class."""
+    """Run `count` random scenarios, the classes in turn; KeyError for an unknown class.
+
+    `told` hears how many are done, `kept` of each scenario on which both sides agree.
+    """
     result = Fuzzed(recorder.version)
     record = recording(recorder)
     for i in range(count):
         kind, seed = classes[i % len(classes)], first_seed + i // len(classes)
         data = draw(kind, seed)
         trace = record(data)
-        outcome = outcome_of(trace, f"{kind}-{seed}")
+        name = f"fuzz_{kind}_{seed}"
+        outcome = outcome_of(trace, name)
         result.counts[kind, outcome.status] += 1
         result.shown[kind] += shows(kind, trace)
         result.steps += outcome.steps
+        if outcome.status == "agrees" and kept is not None:
+            kept(scenario_from(dict(trace["scenario"]), name), trace_from(trace))
         if outcome.status == "differs":
             result.differing.append((kind, seed, data, outcome))
         if told is not None:

@@ -12,8 +12,15 @@ from rich.table import Table
 
 from serq.oracle.fuzz import Fuzzed, fuzz, recording, shrink, still_differs, write_case
 from serq.oracle.grid import difference_text
+from serq.oracle.lean_bench import LeanBench
+from serq.oracle.lean_files import in_reach
+from serq.oracle.lean_leg import legs_text, three_legs
+from serq.oracle.recorded import Trace
 from serq.oracle.recording.host import Recorder
 from serq.oracle.recording.random_scenarios import CLASSES
+from serq.oracle.scenario import Scenario
+
+_BATCH = 20
 
 
 @click.command()
@@ -32,8 +39,12 @@ from serq.oracle.recording.random_scenarios import CLASSES
     metavar="DIR",
     help="Where a difference is written, shrunk, as a scenario with its trace.",
 )
-def command(env: Path, count: int, classes: tuple[str, ...], seed: int, cases: Path) -> int:
+@click.option(
+    "--lean", "with_lean", is_flag=True, help="Ask Lean, too, about those in the fragment and its reach."
+)
+def command(env: Path, count: int, classes: tuple[str, ...], seed: int, cases: Path, with_lean: bool) -> int:
     """Record random scenarios with the vLLM of an environment and compare each at every step."""
+    agreeing: list[tuple[Scenario, Trace]] = []
     console = Console(width=None if Console().is_terminal else 110)
     with (
         Recorder(env) as recorder,
@@ -41,7 +52,12 @@ def command(env: Path, count: int, classes: tuple[str, ...], seed: int, cases: P
     ):
         task = bar.add_task("recording", total=count)
         result = fuzz(
-            recorder, count, classes or tuple(CLASSES), seed, lambda done: bar.update(task, completed=done)
+            recorder,
+            count,
+            classes or tuple(CLASSES),
+            seed,
+            lambda done: bar.update(task, completed=done),
+            lambda scenario, trace: agreeing.append((scenario, trace)),
         )
         for kind, number, data, _ in result.differing:
             record = recording(recorder)
@@ -57,7 +73,25 @@ def command(env: Path, count: int, classes: tuple[str, ...], seed: int, cases: P
         style="bold",
         highlight=False,
     )
-    return 1 if result.differing else 0
+    lean_agrees = _ask_lean(console, agreeing) if with_lean else True
+    return 0 if lean_agrees and not result.differing else 1
+
+
+def _ask_lean(console: Console, agreeing: list[tuple[Scenario, Trace]]) -> bool:
+    """Lean's verdict on the scenarios that both other sides agree on, in batches."""
+    within = [(s, t) for s, t in agreeing if in_reach(s, t)]
+    bench, refused = LeanBench(), []
+    for first in range(0, len(within), _BATCH):
+        refused += [legs for legs in three_legs(bench, within[first : first + _BATCH]) if not legs.ok]
+    for legs in refused[:3]:
+        console.print(legs_text(legs), highlight=False)
+    console.print(
+        f"Lean agrees on {len(within) - len(refused)} of {len(within)} scenarios in its reach; "
+        f"{len(agreeing) - len(within)} are outside",
+        style="bold",
+        highlight=False,
+    )
+    return not refused
 
 
 def _table(result: Fuzzed) -> Table:

@@ -6,7 +6,14 @@ import pytest
 
 from tests.lang.refused import Case, check, engine, request, server, session
 
+REGISTER = engine(
+    items="state w = 0; request (x) { observe z = w; prefill (x); }",
+    schedule="schedule { set w = 1; advance running; admit waiting; }",
+)
+
 CASES: list[Case] = [
+    (server("", REGISTER), "SQ772", "w"),
+    (server("E (n);", REGISTER), "SQ772", "w"),
     (server("E (1, 2);", request()), "SQ799", "E (1, 2);"),
     (server("E (~exp(1));", request()), "SQ799", "~exp(1)"),
     (server("E (n);", request(body="set x = 1; prefill (x) growing kv;")), "SQ778", "x"),

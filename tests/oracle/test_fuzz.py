@@ -73,6 +73,13 @@ def run(count: int, fault: bool, *classes: str) -> Fuzzed:
     return fuzz(Played(fault), count, classes or tuple(CLASSES))  # type: ignore[arg-type]
 
 
+def test_what_agrees_is_kept_for_the_third_leg() -> None:
+    kept = []
+    result = fuzz(Played(), 3, ("plain",), kept=lambda s, t: kept.append((s.name, len(t.steps))))  # type: ignore[arg-type]
+    assert [name for name, _ in kept] == ["fuzz_plain_0", "fuzz_plain_1", "fuzz_plain_2"]
+    assert result.total("agrees") == 3 and all(steps for _, steps in kept)
+
+
 def test_a_right_recorder_shows_no_difference() -> None:
     result = run(26, False)
     assert result.total("differs") == 0

@@ -79,8 +79,20 @@ def _plan_engine(draft: Draft) -> Plan:
 
 def _plan_engines(draft: Draft) -> Plan:
     made = [_engine(draft, draft.dice.choice((1, 1, 2))) for _ in range(2)]
+    if draft.dice.chance(0.3):
+        _share_memory(draft, *made)
     pieces = ("request", "request") if draft.dice.chance(0.6) else ("request",)
     return Plan(made, pieces, sessions=36, gap=0.8, horizon=60.0)
+
+
+def _share_memory(draft: Draft, one: StageFamily, other: StageFamily) -> None:
+    """Let two engines, or two families of as many, compute in one memory."""
+    memory, spare = one.memory, other.memory
+    if memory is None or spare is None or other.queue is spare:
+        return
+    if (one.count, one.array) == (other.count, other.array):
+        draft.pool_families.remove(spare)
+        other.memory = memory
 
 
 def _plan_handover(draft: Draft) -> Plan:

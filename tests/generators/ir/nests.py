@@ -157,7 +157,8 @@ def _units(draft: Draft, scope: gen.Scope, family: PoolFamily) -> ex.Expr:
         case "any":
             return gen.amount(draft, scope, 0.0, cap * 0.7)
         case _:
-            return gen.amount(draft, scope, 0.0, cap * 1.3)
+            own = t.attr(draft.schedulable((draft.size("p"), draft.size("w")))[0])
+            return t.clamp(t.add(own, gen.number(draft, scope)), 0.0, cap * 1.3)
 
 
 def _hold_body(draft: Draft, where: Where, held: list[Held]) -> tuple[list[Node], ex.Expr | None]:

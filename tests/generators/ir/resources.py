@@ -137,8 +137,12 @@ def _spill(draft: Draft, family: PoolFamily) -> pr.Spill | None:
     if not tiers or not disks or dice.chance(0.1):
         return None
     tier, disk = tiers[0], disks[0]
+    if dice.chance(0.3):
+        disk = dice.choice(draft.stages_of("desk", "share", "lag", "net", "tool", "disk"))
     scope = gen.Scope(Moment.EVICT, draws=False)
-    when = t.num(1) if dice.chance(0.7) else gen.guard(draft, scope)
+    when = t.num(1) if dice.chance(0.6) else gen.guard(draft, scope)
+    if dice.chance(0.15):
+        when = t.draw("Bernoulli", 0.6)
     work = t.mul(t.num(0.05), t.ctx("Size"))
     if dice.chance(0.4):
         work = gen.amount(draft, gen.Scope(Moment.EVICT, draws=dice.chance(0.3)), 0.0, 2.0, 1)
