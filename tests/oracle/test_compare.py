@@ -195,7 +195,7 @@ def test_files_that_are_not_what_they_should_be(tmp_path: Path) -> None:
     bad = tmp_path / "x.scenario.json"
     for text in ("", "[]", '{"budget": 3}', '{"budget": -1, "max_seqs": 1, "num_blocks": 2, "requests": []}'):
         bad.write_text(text)
-        with pytest.raises(SerqError, match="SQ9[02]"):
+        with pytest.raises(SerqError, match=r"SQ9[02]"):
             read_scenario(bad)
     good = json.loads(PATHS["01"].read_text())
     bad.write_text(json.dumps(good))

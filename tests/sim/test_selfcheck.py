@@ -63,7 +63,7 @@ def empty_entry(m: Machine) -> None:
 
 
 def overfill(m: Machine) -> None:
-    session, member = holding(m)
+    _, member = holding(m)
     extra = member.pool.cap
     member.alloc += extra
     member.pool.used += extra

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_a_gauge_averages_its_steps(steps: list[tuple[float, int]], warmup: floa
         kept.sample(float(t))
         flat.sample(float(t))
     result, streamed = kept.finish(end), flat.finish(end)
-    spans = [max(0.0, b - max(a, warmup)) for a, b in zip(times, times[1:], strict=False)]
+    spans = [max(0.0, b - max(a, warmup)) for a, b in pairwise(times)]
     total = sum(s * v for s, v in zip(spans, values, strict=True))
     assert result.mean == pytest.approx(total / (end - warmup), rel=1e-9, abs=1e-9)
     assert (result.mean, result.ci, result.least, result.greatest) == (
