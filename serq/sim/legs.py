@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from serq.sim.machine import Machine
     from serq.sim.pools import PoolState
 
+# How many of those that wait for each other a message names.
+_NAMED = 5
+
 
 class Legs:
     """Forks, joins, ends and refusals."""
@@ -118,7 +121,10 @@ class Legs:
             stuck -= freed
             changed = bool(freed)
         if any(s.status == JOINING for s in stuck):
-            names = ", ".join(s.name for s in sorted(stuck, key=lambda s: s.number))
+            waiting = [s.name for s in sorted(stuck, key=lambda s: s.number)]
+            names = ", ".join(waiting[:_NAMED])
+            if len(waiting) > _NAMED:
+                names += f" and {len(waiting) - _NAMED} more"
             raise Stop(
                 "SQ810",
                 f"the run ends with {names} waiting only for each other",
