@@ -29,7 +29,7 @@ def _check_takings(engine: Engine, model: Model) -> None:
     if engine.request is None:
         message = f"`taking` sizes the admission of a request, and `{engine.name}` has none"
         findings.error("SQ769", message, taking, hint="write `request (...) { ... }` in the engine")
-    pools = {pool.name for pool in engine.pools()}
+    pools = dict.fromkeys(pool.name for pool in engine.pools())
     seen: set[str] = set()
     for take in taking.takes:
         name = take.pool.name.text

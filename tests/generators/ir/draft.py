@@ -13,6 +13,7 @@ from serq.ir.tables import BUILTIN_ATTRIBUTES, BUILTIN_VALUES
 from tests.generators.ir import terms as t
 from tests.generators.ir.dice import Dice
 
+ROUTE = "route"
 CACHED, SERIAL, TURN_NO, NEW, OUT, THINK, MORE, FORCED, COMPUTED = range(9)
 
 
@@ -147,10 +148,20 @@ class Draft:
         """A reference to one member, by a number or by a chosen index in range."""
         if not family.array:
             return family.ref()
-        slot = (routes or {}).get(family.count)
+        return family.ref(self.index(family.count, routes))
+
+    def index(self, count: int, routes: dict[int, int] | None = None) -> ex.Expr:
+        """An index in range: chosen before, by the session's serial, or a number where `routes` is none."""
+        slot = (routes or {}).get(count)
         if slot is not None and self.dice.chance(0.8):
-            return family.ref(t.attr(slot))
-        return family.ref(t.num(self.dice.randrange(family.count)))
+            return t.attr(slot)
+        if routes is not None and count > 1 and self.dice.chance(0.15):
+            return remainder(t.attr(SERIAL), count)
+        return t.num(self.dice.randrange(count))
+
+    def routes(self) -> dict[int, int]:
+        """The attributes that hold an index chosen before, by the size of what they index."""
+        return {int(n[len(ROUTE) :]): slot for slot, n in enumerate(self.attrs) if n.startswith(ROUTE)}
 
     def family_of(self, ref: ex.CRef) -> PoolFamily:
         """The pool family a reference names."""
@@ -159,6 +170,11 @@ class Draft:
 
 def _builtin(name: str) -> pr.AttrType:
     return "Value" if name in BUILTIN_VALUES else "Size"
+
+
+def remainder(number: ex.Expr, count: int) -> ex.Expr:
+    """A whole number modulo another."""
+    return t.sub(number, t.mul(t.num(count), t.floor(t.div(number, t.num(count)))))
 
 
 def place(families: Sequence[Family]) -> None:

@@ -201,7 +201,7 @@ def _stages(draft: Draft, param: Param) -> list[StageFamily]:
 
 def _ref(draft: Draft, scope: Scope, family: PoolFamily | StageFamily) -> ex.CRef:
     fixed = scope.moment in _FIXED_INDEX or scope.moment not in ATTRIBUTE_MOMENTS
-    return draft.member(family, None if fixed else scope.routes)
+    return draft.member(family, None if fixed else scope.routes or draft.routes())
 
 
 _FORMS = {

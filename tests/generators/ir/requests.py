@@ -14,6 +14,7 @@ from tests.generators.ir import terms as t
 from tests.generators.ir.draft import (
     CACHED,
     COMPUTED,
+    ROUTE,
     Draft,
     Node,
     PoolFamily,
@@ -24,7 +25,7 @@ from tests.generators.ir.draft import (
     run,
 )
 from tests.generators.ir.resources import registers_of
-from tests.generators.ir.where import Held, Where, flow, index_of, priced, route
+from tests.generators.ir.where import Held, Where, flow, priced, route
 
 _ONE = t.num(1)
 
@@ -61,7 +62,7 @@ def request(draft: Draft, where: Where, engine: StageFamily) -> list[Node]:
     """A whole request: choose a member, hold what it needs, prefill, decode, leave a prefix cached."""
     dice = draft.dice
     nodes = _choose(draft, where, engine) if engine.count > 1 else []
-    index = index_of(draft, where, engine.count)
+    index = draft.index(engine.count, where.routes)
     kept, known, reused = draft.value("kept"), draft.value("known"), draft.value("reused")
     ask = Request(
         engine=engine,
@@ -84,7 +85,7 @@ def request(draft: Draft, where: Where, engine: StageFamily) -> list[Node]:
 def _choose(draft: Draft, where: Where, engine: StageFamily) -> list[Node]:
     if draft.dice.chance(0.4):
         return route(draft, where, engine.count)
-    slot = draft.value(f"route{engine.count}")
+    slot = draft.value(f"{ROUTE}{engine.count}")
     load = t.of_stage("Queue", engine.ref(t.attr(slot)))
     if engine.queue is not None and engine.queue.count == engine.count:
         load = t.add(load, t.of_pool("Queued", engine.queue.ref(t.attr(slot))))
@@ -287,7 +288,7 @@ def handover(draft: Draft, where: Where, source: StageFamily, reader: StageFamil
     for engine in (source, reader):
         if engine.count > 1:
             nodes += _choose(draft, where, engine)
-    at, to = (index_of(draft, where, e.count) for e in (source, reader))
+    at, to = (draft.index(e.count, where.routes) for e in (source, reader))
     kv_source = member(draft, source.memory, at)
     kv_reader = member(draft, reader.memory, to)
     first = _source(draft, source, at, kv_source)

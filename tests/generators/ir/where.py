@@ -10,7 +10,7 @@ from serq.ir import statements as st
 from serq.ir.moments import Moment
 from tests.generators.ir import expressions as gen
 from tests.generators.ir import terms as t
-from tests.generators.ir.draft import CACHED, Draft, Node, PoolFamily, StageFamily, assign, joint
+from tests.generators.ir.draft import CACHED, ROUTE, Draft, Node, PoolFamily, StageFamily, assign, joint
 
 
 @dataclass
@@ -67,17 +67,9 @@ class Where:
         return gen.Scope(moment, registers, self.routes, budget_left=moment != Moment.SESSION, without=hides)
 
 
-def index_of(draft: Draft, where: Where, count: int) -> ex.Expr:
-    """One index for all the families of a size: chosen, or a number."""
-    slot = where.routes.get(count)
-    if slot is not None and draft.dice.chance(0.85):
-        return t.attr(slot)
-    return t.num(draft.dice.randrange(count))
-
-
 def route(draft: Draft, where: Where, count: int, keys: tuple[ex.Expr, ...] | None = None) -> list[Node]:
     """Choose the index later references to families of this size use; nothing where it may not change."""
-    slot = draft.value(f"route{count}")
+    slot = draft.value(f"{ROUTE}{count}")
     where.routes[count] = slot
     if slot in where.frozen:
         return []

@@ -22,6 +22,7 @@ from tests.generators.ir.draft import (
     assign,
     branch,
     record,
+    remainder,
     repeat,
     run,
     with_side,
@@ -146,7 +147,11 @@ def session(draft: Draft, serve: Callable[[], list[Node]], replays: bool, paced:
             nodes += _turn(serve)
             nodes.append(repeat(t.attr(MORE), _again(draft, serve), "Workload"))
         case _:
-            rounds = t.num(dice.randint(2, 3)) if dice.chance(0.5) else t.add(t.num(1), _parity(draft))
+            rounds = (
+                t.num(dice.randint(2, 3))
+                if dice.chance(0.5)
+                else t.add(t.num(1), remainder(t.attr(SERIAL), 3))
+            )
             nodes += _turn(serve)
             test = t.binary("Lt", t.attr(TURN_NO), rounds)
             nodes.append(repeat(test, _again(draft, serve), "Workload"))
@@ -155,23 +160,29 @@ def session(draft: Draft, serve: Callable[[], list[Node]], replays: bool, paced:
     return [*nodes, Node(st.End(), "Workload")]
 
 
-def _parity(draft: Draft) -> ex.Expr:
-    """0, 1 or 2 by the session's serial."""
-    serial = t.attr(SERIAL)
-    return t.sub(serial, t.mul(t.num(3), t.floor(t.div(serial, t.num(3)))))
-
-
 def _turn(serve: Callable[[], list[Node]]) -> list[Node]:
     return [Node(st.Turn(), "Workload"), *serve()]
 
 
 def _again(draft: Draft, serve: Callable[[], list[Node]]) -> list[Node]:
     nodes = [_tool(draft, positive=True)]
+    if draft.dice.chance(0.06):
+        nodes.append(assign(TURN_NO, t.add(t.attr(TURN_NO), t.num(0.5)), "Workload"))
+    if draft.dice.chance(0.08) and not draft.sums_two:
+        nodes += _aside(draft)
     if "K" in draft.attrs:
         k = t.attr(draft.size("K"))
         longer = t.add(k, t.add(t.attr(draft.size("p")), t.attr(draft.size("o"))))
         nodes.insert(0, assign(draft.size("K"), t.least(longer, t.num(40)), "Workload"))
     return nodes + _turn(serve)
+
+
+def _aside(draft: Draft) -> list[Node]:
+    """A leg of the client's own, beside its tool."""
+    draft.forks = True
+    body = (_tool(draft, positive=False), record(draft, "leg", t.NOW, "Workload"))
+    fork = Node(st.Fork(body=0), "Workload", (body,))
+    return [fork, _tool(draft, positive=False), Node(st.Join(), "Workload")]
 
 
 def _looped(draft: Draft, serve: Callable[[], list[Node]]) -> Node:
