@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from serq.lang import tree
 from serq.lang.tree import Node, Ref
+from serq.lang.walk import classes_of
 
 N = TypeVar("N", bound=Node)
 
@@ -30,20 +31,10 @@ def _read_shape(cls: type[Node]) -> Shape:
     names = tuple(f.name for f in fields(cls))
     holding = []
     for position, name in enumerate(names):
-        kinds = _classes(hints[name])
+        kinds = classes_of(hints[name])
         if any(issubclass(k, Node) and k not in _LEAVES for k in kinds):
             holding.append((position, kinds <= {Ref, type(None), tuple}))
     return names, tuple(holding)
-
-
-def _classes(hint: Any) -> set[type]:
-    if isinstance(hint, type) and not get_args(hint):
-        return {hint}
-    found: set[type] = set()
-    for part in get_args(hint):
-        if part is not Ellipsis:
-            found |= _classes(part)
-    return {k for k in found if isinstance(k, type)}
 
 
 def map_children(node: N, on_expr: Callable[[Any], Any], on_ref: Callable[[Ref], Any] | None = None) -> N:
@@ -90,7 +81,8 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(nodes_within(current)))
+        if _shape(type(current))[1]:
+            stack.extend(reversed(nodes_within(current)))
 
 
 def references(node: Node) -> Iterator[Ref]:
