@@ -15,6 +15,7 @@ N = TypeVar("N", bound=Node)
 # The fields of a node class, and the (position, is a reference) of those that hold nodes.
 Shape = tuple[tuple[str, ...], tuple[tuple[int, bool], ...]]
 _SHAPES: dict[type[Node], Shape] = {}
+_INSIDE: dict[type[Node], tuple[str, ...]] = {}
 _LEAVES = (tree.Name, tree.Text)
 
 
@@ -64,15 +65,20 @@ def _map_tuple(items: tuple[Any, ...], change: Callable[[Any], Any]) -> tuple[An
 
 def nodes_within(node: Node) -> list[Node]:
     """The nodes directly inside one, names and texts left out."""
-    names, holding = _shape(type(node))
+    names = _INSIDE.get(type(node))
     found: list[Node] = []
-    for position, _ in holding:
-        value = getattr(node, names[position])
+    for name in _inside(type(node)) if names is None else names:
+        value = getattr(node, name)
         if type(value) is tuple:
-            found.extend(value)
+            found += value
         elif value is not None:
             found.append(value)
     return found
+
+
+def _inside(cls: type[Node]) -> tuple[str, ...]:
+    names, holding = _shape(cls)
+    return _INSIDE.setdefault(cls, tuple(names[position] for position, _ in holding))
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -81,8 +87,10 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         yield current
-        if _shape(type(current))[1]:
-            stack.extend(reversed(nodes_within(current)))
+        if _INSIDE.get(type(current)) != ():
+            inside = nodes_within(current)
+            inside.reverse()
+            stack += inside
 
 
 def references(node: Node) -> Iterator[Ref]:
