@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -25,9 +26,16 @@ class Finding:
     why: str = ""
     diagnostic: Diagnostic | None = None
 
+    @property
+    def suppressed(self) -> bool:
+        """Whether the source expects it."""
+        return self.diagnostic is not None and self.diagnostic.suppressed is not None
+
     def sentence(self) -> str:
         """The finding in one line."""
         text = f"{self.rule} at {format_path(self.path)}: {self.verdict}"
+        if self.diagnostic is not None and self.diagnostic.suppressed is not None:
+            return f"{text}, suppressed because {self.diagnostic.suppressed}"
         if self.verdict is Verdict.UNKNOWN and self.why:
             return f"{text} ({self.why})"
         return text
@@ -51,8 +59,15 @@ class CheckReport:
     def errors(self) -> tuple[Finding, ...]:
         """The findings that fail a check."""
         return tuple(
-            f for f in self.findings if f.diagnostic is not None and f.diagnostic.severity is Severity.ERROR
+            f
+            for f in self.findings
+            if f.diagnostic is not None and f.diagnostic.severity is Severity.ERROR and not f.suppressed
         )
+
+    @property
+    def suppressed(self) -> tuple[Finding, ...]:
+        """The findings that the source expects."""
+        return tuple(f for f in self.findings if f.suppressed)
 
     def of(self, rule: str) -> tuple[Finding, ...]:
         """The findings of one rule."""
@@ -66,13 +81,18 @@ class CheckReport:
         return table
 
     def summary(self) -> str:
-        """The table of rules and verdicts as text; a rule that found no place to look at has no row."""
+        """The table of rules and verdicts as text; a rule that found no place to look at has no row.
+
+        What is suppressed stands in a column of its own, if anything is.
+        """
         rows = {rule: row for rule, row in self.counts().items() if any(row.values())}
         width = max([len(r) for r in rows] + [4])
-        lines = [f"{'rule':<{width}}  proved  refuted  unknown"]
+        hidden = Counter(f.rule for f in self.suppressed)
+        lines = [f"{'rule':<{width}}  proved  refuted  unknown" + ("  suppressed" if hidden else "")]
         for rule, row in rows.items():
-            cells = (row[Verdict.PROVED], row[Verdict.REFUTED], row[Verdict.UNKNOWN])
-            lines.append(f"{rule:<{width}}  {cells[0]:>6}  {cells[1]:>7}  {cells[2]:>7}")
+            refuted = row[Verdict.REFUTED] - hidden[rule]
+            line = f"{rule:<{width}}  {row[Verdict.PROVED]:>6}  {refuted:>7}  {row[Verdict.UNKNOWN]:>7}"
+            lines.append(line + (f"  {hidden[rule]:>10}" if hidden else ""))
         return "\n".join(lines) + "\n"
 
 

@@ -11,11 +11,13 @@ import click
 
 from serq.check import RULES, CheckReport, Verdict, rule_named, run_checks
 from serq.check.equivalence import compare
+from serq.check.suppress import suppress
 from serq.cli.load import Loaded, load
 from serq.cli.options import ProgramCommand, choices, format_option, program_options
 from serq.cli.output import report_diagnostics
 from serq.diagnostics import Diagnostic, Place, SerqError, Severity, ordered
 from serq.ir.validate import check, validate
+from serq.lang.suppressions import suppressions
 
 _RANGE = re.compile(r"\s*(\w+)\s+in\s+(-?[\d.e+]+)\s*\.\.\s*(-?[\d.e+]+)\s*")
 
@@ -94,26 +96,45 @@ def command(
     if unknown:
         raise click.UsageError(f"the program has no attribute `{unknown[0]}`")
     report = run_checks(loaded.program, rules=rules or None, ranges=dict(ranges))
-    return _report(loaded, report, how, explain)
+    report, wrong = _suppressed(loaded, report, judge_unused=not ranges)
+    return _report(loaded, report, wrong, how, explain)
 
 
-def _report(loaded: Loaded, report: CheckReport, how: str, explain: bool) -> int:
-    found = ordered(loaded.located(d) for d in report.diagnostics)
+def _suppressed(
+    loaded: Loaded, report: CheckReport, judge_unused: bool
+) -> tuple[CheckReport, tuple[Diagnostic, ...]]:
+    """The report with what the source suppresses marked, and the mistakes of the suppressions.
+
+    Of a library, which other programs share, it is not asked whether it suppresses something.
+    """
+    said, wrong = suppressions(loaded.sources)
+    report, mistakes = suppress(report, said, loaded.located, judge_unused=judge_unused)
+    own = (d for d in mistakes if d.code != "SQ898" or d.place.file == loaded.file)
+    return report, (*wrong, *own)
+
+
+def _report(
+    loaded: Loaded, report: CheckReport, wrong: tuple[Diagnostic, ...], how: str, explain: bool
+) -> int:
+    found = ordered([*(loaded.located(d) for d in report.diagnostics), *wrong])
+    errors = sum(1 for d in found if d.severity is Severity.ERROR and d.suppressed is None)
     if how != "text":
         report_diagnostics(found, loaded.sources, how, to_stdout=True)
-        return 1 if report.errors else 0
+        return 1 if errors else 0
     report_diagnostics(found, loaded.sources)
     if explain:
         _explain(report)
     click.echo(report.summary(), nl=False)
     for assumption in report.assumptions if explain else ():
         click.echo(f"assumed: {assumption}")
-    warnings = sum(1 for d in found if d.severity is Severity.WARNING)
-    parts = [_count(len(report.errors), "error") if report.errors else "valid"]
+    warnings = sum(1 for d in found if d.severity is Severity.WARNING and d.suppressed is None)
+    parts = [_count(errors, "error") if errors else "valid"]
     if warnings:
         parts.append(_count(warnings, "warning"))
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed)} suppressed")
     click.echo(f"{loaded.file}: {', '.join(parts)}")
-    return 1 if report.errors else 0
+    return 1 if errors else 0
 
 
 def _count(number: int, what: str) -> str:

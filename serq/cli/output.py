@@ -22,7 +22,7 @@ def report_diagnostics(
 ) -> None:
     """Print diagnostics in one of the formats; a count of errors ends the text format."""
     click.echo(RENDERERS[how](diagnostics, sources), err=not to_stdout, nl=False)
-    errors = sum(1 for d in diagnostics if d.severity is Severity.ERROR)
+    errors = sum(1 for d in diagnostics if d.severity is Severity.ERROR and d.suppressed is None)
     if how == "text" and errors:
         click.echo(f"{errors} error{'' if errors == 1 else 's'}", err=not to_stdout)
 

@@ -44,7 +44,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding. `message` is one sentence; `note` explains; `hint` says what to do."""
+    """One finding. `message` is one sentence; `note` explains; `hint` says what to do.
+
+    `suppressed` is the reason the source gives for expecting it: it then fails nothing.
+    """
 
     code: str
     message: str
@@ -52,6 +55,7 @@ class Diagnostic:
     note: str | None = None
     hint: str | None = None
     severity: Severity = Severity.ERROR
+    suppressed: str | None = None
 
     def at(self, place: Place) -> Diagnostic:
         """The same diagnostic at another place."""

@@ -13,8 +13,8 @@ Sources = Mapping[str, str]
 
 
 def render_text(diagnostics: Sequence[Diagnostic], sources: Sources | None = None) -> str:
-    """One block per diagnostic: headline, place, the source line with a caret span, note, help."""
-    return "\n".join(_block(d, sources or {}) for d in diagnostics)
+    """One block per diagnostic that is not suppressed: headline, place, the source line, note, help."""
+    return "\n".join(_block(d, sources or {}) for d in diagnostics if d.suppressed is None)
 
 
 def _block(d: Diagnostic, sources: Sources) -> str:
@@ -79,6 +79,8 @@ def as_dict(d: Diagnostic) -> dict[str, Any]:
         data["note"] = d.note
     if d.hint:
         data["hint"] = d.hint
+    if d.suppressed is not None:
+        data["suppressed"] = d.suppressed
     return data
 
 
@@ -88,8 +90,8 @@ def render_json(diagnostics: Sequence[Diagnostic], sources: Sources | None = Non
 
 
 def render_github(diagnostics: Sequence[Diagnostic], sources: Sources | None = None) -> str:
-    """Workflow commands that annotate the lines of a pull request."""
-    return "".join(_github_line(d) for d in diagnostics)
+    """Workflow commands that annotate the lines of a pull request; nothing of what is suppressed."""
+    return "".join(_github_line(d) for d in diagnostics if d.suppressed is None)
 
 
 def _github_line(d: Diagnostic) -> str:
@@ -123,10 +125,12 @@ def render_sarif(diagnostics: Sequence[Diagnostic], sources: Sources | None = No
     for code in codes:
         row = lookup(code)
         rules.append({"id": code, "shortDescription": {"text": row.title if row else code}})
-    run = {
-        "tool": {"driver": {"name": "serq", "rules": rules}},
-        "results": [_sarif_result(d, codes.index(d.code)) for d in diagnostics],
-    }
+    results = [_sarif_result(d, codes.index(d.code)) for d in diagnostics]
+    if any(d.suppressed is not None for d in diagnostics):
+        # The format wants the property in every result of a run or in none.
+        for d, result in zip(diagnostics, results, strict=True):
+            result["suppressions"] = _sarif_suppressions(d)
+    run = {"tool": {"driver": {"name": "serq", "rules": rules}}, "results": results}
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -160,6 +164,10 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
     if location:
         result["locations"] = [location]
     return result
+
+
+def _sarif_suppressions(d: Diagnostic) -> list[dict[str, str]]:
+    return [] if d.suppressed is None else [{"kind": "inSource", "justification": d.suppressed}]
 
 
 Renderer = Callable[[Sequence[Diagnostic], Sources | None], str]

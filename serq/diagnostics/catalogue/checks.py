@@ -123,4 +123,22 @@ register(
         "Two programs are compared place by place, so they need the same places.",
         "Compare programs with the same pools, stages and statements.",
     ),
+    Code(
+        "SQ896",
+        "a suppression that is not one, or has no reason",
+        "A finding that is expected is expected for a reason, and who reads the program next needs it.",
+        "Write `// serq: allow(RULE) because REASON`.",
+    ),
+    Code(
+        "SQ897",
+        "a suppression of a rule that does not exist",
+        "It suppresses nothing, and the finding it was meant for is reported.",
+        "Name a rule of the checker, such as `hold-and-wait`.",
+    ),
+    Code(
+        "SQ898",
+        "a suppression that suppresses nothing",
+        "The finding it was written for is gone, or stands on another line; left there it would hide the next one.",
+        "Remove it, or put it above the line of the finding.",
+    ),
 )
