@@ -65,6 +65,8 @@ def command(
     click.echo(report.json() if as_json else render(report, loaded.program), nl=as_json)
     if dump is not None:
         _dump(report, dump)
+    for note in report.notes:
+        click.echo(f"note: {note}", err=True)
     if report.interrupted:
         click.echo(f"interrupted at time {report.data['end']:g}: the report is partial", err=True)
         return 130

@@ -23,7 +23,7 @@ def dump_files(report: Report) -> Iterator[tuple[str, Iterator[str]]]:
 def _samples(m: Metric) -> Iterator[str]:
     yield "time,session,turn,value\n"
     for t, s, k, x in zip(m.times, m.sessions, m.turns, m.samples, strict=True):
-        yield f"{format_number(t)},{s},{format_number(k)},{format_number(x)}\n"
+        yield f"{format_number(t)},{s},{k},{format_number(x)}\n"
 
 
 def _points(times: Sequence[float], values: Sequence[float]) -> Iterator[str]:

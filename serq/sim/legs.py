@@ -113,33 +113,44 @@ class Legs:
     # The end of the run
 
     def waiting_cycle(self) -> None:
-        """Fail when sessions and legs wait only for each other, one of them at a join."""
+        """Fail when sessions and legs wait only for each other's units, one of them at a join (interp.md §12).
+
+        Those kept apart by a reserve alone are noted: the run then counts as it stands.
+        """
+        named = self._waiting_only_for_each_other(reserves=False)
+        hint = "release what a leg needs before the join, or give the lease a finite time"
+        if named is not None:
+            raise Stop("SQ810", f"the run ends with {named} waiting only for each other", hint=hint)
+        named = self._waiting_only_for_each_other(reserves=True)
+        if named is not None:
+            self.m.notes.append(
+                f"the run ends with {named} waiting only for each other, counting reserves; {hint}"
+            )
+
+    def _waiting_only_for_each_other(self, *, reserves: bool) -> str | None:
+        """The names of those that nothing outside them can free, when one of them is at a join."""
         stuck = {s for s in self.m.everyone() if s.status in (QUEUED, JOINING)}
         changed = True
         while changed:
-            freed = {s for s in stuck if self._could_go_on(s, stuck)}
+            freed = {s for s in stuck if self._could_go_on(s, stuck, reserves)}
             stuck -= freed
             changed = bool(freed)
-        if any(s.status == JOINING for s in stuck):
-            waiting = [s.name for s in sorted(stuck, key=lambda s: s.number)]
-            names = ", ".join(waiting[:_NAMED])
-            if len(waiting) > _NAMED:
-                names += f" and {len(waiting) - _NAMED} more"
-            raise Stop(
-                "SQ810",
-                f"the run ends with {names} waiting only for each other",
-                hint="release what a leg needs before the join, or give the lease a finite time",
-            )
+        if not any(s.status == JOINING for s in stuck):
+            return None
+        waiting = [s.name for s in sorted(stuck, key=lambda s: s.number)]
+        names = ", ".join(waiting[:_NAMED])
+        return names if len(waiting) <= _NAMED else f"{names} and {len(waiting) - _NAMED} more"
 
-    def _could_go_on(self, s: Session, stuck: set[Session]) -> bool:
+    def _could_go_on(self, s: Session, stuck: set[Session], reserves: bool) -> bool:
         if s.status == JOINING:
             return not s.legs or any(leg not in stuck for leg in s.legs)
         w = s.waiting
         assert w is not None
+        amounts = (w.needs or w.units) if reserves else w.units
         lacking = [
             pool
-            for pool, need in zip(w.pools, w.needs or w.units, strict=True)
-            if not pool.fits(round_up(need, pool.block))
+            for pool, amount in zip(w.pools, amounts, strict=True)
+            if not pool.fits(round_up(amount, pool.block))
         ]
         return not lacking or any(self._may_free(pool, stuck) for pool in lacking)
 

@@ -76,6 +76,7 @@ class Machine:
         self.live = 0
         self.ended = 0
         self.turns = 0
+        self.notes: list[str] = []
         self.ready: deque[Session] = deque()
         self.live_sessions: dict[int, Session] = {}
         self.closed = isinstance(program.arrival, Closed)

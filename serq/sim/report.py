@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 REPORT_VERSION = 1
 
 
+# What a turn's number is at most: 32 bits hold it.
+_LAST_TURN = float(2**32 - 1)
+
+
 @dataclass
 class Metric:
     """An observation or client metric: statistics, and its samples when they were kept in detail."""
@@ -35,12 +39,15 @@ class Metric:
     samples: Sequence[float]
     times: Sequence[float]
     sessions: Sequence[int]
-    turns: Sequence[float]
+    turns: Sequence[int]
 
 
 @dataclass
 class Report:
-    """What a run found. `data` holds the JSON fields in order; the lists beside it the raw samples."""
+    """What a run found. `data` holds the JSON fields in order; the lists beside it the raw samples.
+
+    `notes` are remarks on the run that are no part of the JSON.
+    """
 
     data: dict[str, Any]
     observes: list[Metric]
@@ -88,13 +95,19 @@ def build_report(m: Machine) -> Report:
     data["pools"] = [_pool(m, p, over) for p in m.pools]
     if m.stop_requested:
         data["interrupted"] = True
-    return Report(data, observes, client, gauges, claims, m.stop_requested)
+    return Report(data, observes, client, gauges, claims, m.stop_requested, m.notes)
 
 
 def _metric(name: str, s: Samples) -> Metric:
     mean, cv2 = s.moments()
     count, p99 = len(s.values), s.p99()
-    return Metric(name, count, mean, s.ci(), cv2, p99, s.values, s.times, s.sessions, s.turns)
+    turns = [_turn_number(k) for k in s.turns]
+    return Metric(name, count, mean, s.ci(), cv2, p99, s.values, s.times, s.sessions, turns)
+
+
+def _turn_number(turn: float) -> int:
+    """The number in a session's turn attribute, which a program may have set to anything."""
+    return int(min(max(turn, 0.0), _LAST_TURN)) if turn == turn else 0
 
 
 def _statistics(x: Metric) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Two outcomes agree when every field of the reports is written alike (all but
 the version), and every sample, its time, session and turn, and every change
-point of a gauge have the same bits; or when both runs end in an error.
+point of a gauge have the same bits; or when both runs end in an error. A
+program the peer breaks down on (it panics) is compared by nobody.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ class PeerRefuses(Exception):
     """The peer does not take a program as valid."""
 
 
+class PeerBreaks(Exception):
+    """The peer neither reports nor names an error: it breaks down in the middle of a run."""
+
+
 def ours(program: Program) -> Outcome:
     """Run a program here."""
     try:
@@ -59,17 +64,19 @@ def ours(program: Program) -> Outcome:
 
 
 def peer(program: Program) -> Outcome:
-    """Run a program at the peer; raises `PeerRefuses` when it calls it invalid."""
+    """Run a program at the peer; raises `PeerRefuses` when it calls it invalid, `PeerBreaks` when it fails."""
     try:
         theirs = pyserq.Program.from_json(dumps(program))
     except ValueError as error:
         raise PeerRefuses(str(error)) from None
     try:
         report = pyserq.run(theirs)
+    except ValueError as error:
+        return Outcome(error=str(error))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic there is no Exception
-        return Outcome(error=str(error))
+        raise PeerBreaks(str(error)) from None
     return _outcome(report)
 
 

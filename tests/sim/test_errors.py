@@ -119,6 +119,18 @@ join; release m;"""
     assert run(compiled(server(body.replace("inf", "3"))).program).data["ended"] == 1
 
 
+def test_those_that_only_a_reserve_keeps_apart_are_noted() -> None:
+    """The units would fit, so that it is no error (as measured at the peer); nobody ever goes on all the same."""
+    body = """hold m (cost(m, 1)) { run d (cost(d, 1)); } lease m (inf)
+fork { hold m (cost(m, 1)) reserve (cost(m, 4)) { run d (cost(d, 1)); } }
+join; release m;"""
+    report = run(compiled(server(body)).program)
+    assert report.data["ended"] == 0
+    (note,) = report.notes
+    assert "session 0, a leg of session 0 waiting only for each other, counting reserves" in note
+    assert not run(compiled(server(body.replace("inf", "3"))).program).notes
+
+
 @pytest.mark.parametrize(
     ("settings", "code"),
     [

@@ -31,7 +31,7 @@ FAMILIES = {
     "nest": 4.0,
     "mixed": 2.0,
     "alone": 0.8,
-    "tiers": 1.2,
+    "tiers": 1.8,
     "pair": 0.5,
     "prefix": 0.5,
 }
@@ -136,7 +136,10 @@ def _plan_alone(draft: Draft) -> Plan:
 
 
 def _plan_tiers(draft: Draft) -> Plan:
+    """Memories too small for the prefixes left in them, which go to another pool instead of away."""
     plan = _plan_engine(draft) if draft.dice.chance(0.6) else _plan_nest(draft)
+    for memory in draft.pools_of("kv", "mem"):
+        memory.cap = min(memory.cap, draft.dice.quantity(18, 40, draft.integral))
     resources.add_pool(draft, "tier")
     resources.add_stage(draft, "disk", 1)
     return plan
