@@ -6,10 +6,11 @@ with the literal text of a word or an operator as its token kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import count
 from typing import Any, NamedTuple
 
 from lark import Lark
@@ -31,6 +32,26 @@ class Reduction(NamedTuple):
     build: Build | None
 
 
+class Collapsed(dict[tuple[int, int, str], int]):
+    """Where a chain of reductions that keep their value ends: by the state below, the one on top, the next token.
+
+    Half the moves of an expression are such chains; each is followed once.
+    """
+
+    def __init__(
+        self, reduce: Sequence[Mapping[str, Reduction]], goto: Sequence[Mapping[str, int]]
+    ) -> None:
+        self._reduce = reduce
+        self._goto = goto
+
+    def __missing__(self, key: tuple[int, int, str]) -> int:
+        below, top, kind = key
+        while (reduction := self._reduce[top].get(kind)) is not None and reduction.build is None:
+            top = self._goto[below][reduction.symbol]
+        self[key] = top
+        return top
+
+
 @dataclass(frozen=True)
 class Automaton:
     """The moves of the parser, by state.
@@ -42,6 +63,7 @@ class Automaton:
     shift: tuple[Mapping[str, int], ...]
     reduce: tuple[Mapping[str, Reduction], ...]
     goto: tuple[Mapping[str, int], ...]
+    collapsed: Collapsed
     words: frozenset[str]
     start: Mapping[str, int]
     end: Mapping[str, int]
@@ -73,6 +95,7 @@ def automaton() -> Automaton:
         tuple(shift),
         tuple(reduce),
         tuple(goto),
+        Collapsed(reduce, goto),
         frozenset(text for text in literals.values() if text.isalpha()),
         {start: conf.start_state for start, conf in confs.items()},
         {start: conf.end_state for start, conf in confs.items()},
@@ -110,6 +133,9 @@ def _with_slots(rule: Rule, build: Build) -> Build:
         return build
     flags = iter(present)
     spliced = [None if missing else next(flags) for missing in absent]
+    if True not in spliced:
+        positions = _positions(spliced)
+        return lambda children: build([None if i is None else children[i] for i in positions])
 
     def padded(children: list[Any]) -> Any:
         values: list[Any] = []
@@ -122,3 +148,9 @@ def _with_slots(rule: Rule, build: Build) -> Build:
         return build(values)
 
     return padded
+
+
+def _positions(spliced: list[bool | None]) -> list[int | None]:
+    """For each part of a rule, where its symbol is among those present."""
+    given = count()
+    return [None if part is None else next(given) for part in spliced]

@@ -8,11 +8,23 @@ from serq.diagnostics import Diagnostic, Place, SerqError, Span
 from serq.lang.tree import Node
 
 
-@dataclass(frozen=True, order=True)
 class FileSpan(Span):
     """A span of another file than the program's: a library's or a supplied text's."""
 
-    file: str = ""
+    file: str
+
+    @staticmethod
+    def of(span: Span, file: str) -> FileSpan:
+        """A span, said to be of a file."""
+        found = FileSpan(*span)
+        found.file = file
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FileSpan) and tuple.__eq__(self, other) and self.file == other.file
+
+    def __hash__(self) -> int:
+        return hash((tuple(self), self.file))
 
 
 @dataclass
@@ -43,7 +55,7 @@ class Findings:
         """The file and span of a node."""
         span = at.span if isinstance(at, Node) else at
         if isinstance(span, FileSpan):
-            return Place(span.file, Span(span.line, span.column, span.end_line, span.end_column))
+            return Place(span.file, Span(*span))
         return Place(self.file, span)
 
     def where(self, at: Node | Span) -> str:

@@ -93,7 +93,6 @@ def _relocated(value: Any, file: str) -> Any:
         return tuple(_relocated(v, file) for v in value)
     if not isinstance(value, Node):
         return value
-    s = value.span
     parts = [_relocated(getattr(value, f.name), file) for f in fields(value)]
-    parts[0] = FileSpan(s.line, s.column, s.end_line, s.end_column, file)
+    parts[0] = FileSpan.of(value.span, file)
     return type(value)(*parts)

@@ -55,7 +55,7 @@ class Inputs:
 
     def _supplied(self, name: str, value: str | float) -> Expr | None:
         if not isinstance(value, str):
-            return tree.Num(FileSpan(1, 1, 1, 1, f"--set {name}"), float(value), str(value))
+            return tree.Num(FileSpan.of(Span(1, 1, 1, 1), f"--set {name}"), float(value), str(value))
         return self._parse(f"--set {name}", value, f"the value of the input `{name}`")
 
     def _parse(self, label: str, text: str, what: str) -> Expr | None:
@@ -67,7 +67,7 @@ class Inputs:
                 note = found.note or found.message
                 message = f"{what} is not an expression"
                 span = found.place.span or Span(1, 1, 1, 1)
-                at = FileSpan(span.line, span.column, span.end_line, span.end_column, label)
+                at = FileSpan.of(span, label)
                 self.findings.error("SQ254", message, at, note=note)
             return None
 

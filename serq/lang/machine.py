@@ -6,7 +6,7 @@ at hand, between the keyword and the name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from serq.lang.automaton import Automaton, automaton
@@ -51,6 +51,7 @@ class Machine:
         self.start = start
         self.states: list[int] = [self.tables.start[start]]
         self.values: list[Any] = []
+        self.feed = self._feeder()
 
     def advance(self, index: int) -> tuple[int, Any]:
         """Read tokens from `index` on until one does not fit, or the end.
@@ -58,45 +59,52 @@ class Machine:
         Returns the index of the token that does not fit and None, or the end's index and the
         value of the start symbol.
         """
-        tokens, words = self.tokens, self.tables.words
+        tokens, feed = self.tokens, self.feed
+        words = self.tables.words | CALLABLE
         while True:
             token = tokens[index]
             kind = token.kind
-            if kind == NAME and (token.text in words or token.text in CALLABLE):
+            if kind == NAME and token.text in words:
                 kind = self.kind(index)
-            if not self.feed(kind, token):
+            if not feed(kind, token):
                 return index, None
             if kind == END:
                 return index, self.values[-1]
             index += 1
 
-    def feed(self, kind: str, token: Token) -> bool:
-        """Make the moves for one token; False when the grammar has none for it here."""
+    def _feeder(self) -> Callable[[str, Token], bool]:
+        """The move for one token, over this parse's stacks and the tables: they stay the same objects."""
         shift, reduce, goto = self.tables.shift, self.tables.reduce, self.tables.goto
-        states, values = self.states, self.values
-        while True:
-            state = states[-1]
-            target = shift[state].get(kind)
-            if target is not None:
-                leaf = LEAVES.get(kind)
-                values.append(leaf(token) if leaf else token)
-                states.append(target)
-                return True
-            reduction = reduce[state].get(kind)
-            if reduction is None:
-                return False
-            symbol, size, build = reduction
-            if build is None:
-                states[-1] = goto[states[-2]][symbol]
-                continue
-            children: list[Any] = []
-            if size:
-                children = values[-size:]
-                del values[-size:], states[-size:]
-            values.append(build(children))
-            states.append(goto[states[-1]][symbol])
-            if kind == END and states[-1] == self.tables.end[self.start]:
-                return True
+        collapsed, leaves = self.tables.collapsed, LEAVES
+        states, values, end = self.states, self.values, self.tables.end[self.start]
+
+        def feed(kind: str, token: Token) -> bool:
+            """Make the moves for one token; False when the grammar has none for it here."""
+            while True:
+                state = states[-1]
+                target = shift[state].get(kind)
+                if target is not None:
+                    leaf = leaves.get(kind)
+                    values.append(token if leaf is None else leaf(token))
+                    states.append(target)
+                    return True
+                reduction = reduce[state].get(kind)
+                if reduction is None:
+                    return False
+                symbol, size, build = reduction
+                if build is None:
+                    states[-1] = collapsed[states[-2], state, kind]
+                    continue
+                children: list[Any] = []
+                if size:
+                    children = values[-size:]
+                    del values[-size:], states[-size:]
+                values.append(build(children))
+                states.append(goto[states[-1]][symbol])
+                if kind == END and states[-1] == end:
+                    return True
+
+        return feed
 
     def kind(self, index: int) -> str:
         """The kind of a word of the language at this point: itself, or NAME."""

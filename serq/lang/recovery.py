@@ -79,7 +79,7 @@ class Reader:
         found = machine.kind(m.index) if m.token.kind == NAME else m.token.kind
         if found in machine.accepted():
             return True
-        machine.states, machine.values = states, values
+        machine.states[:], machine.values[:] = states, values
         return False
 
     def _close_lists(self, m: Misfit) -> bool:

@@ -48,8 +48,7 @@ class SourceMap:
                 break
             found = self.spans.by_id.get(id(node), found)
         if isinstance(found, FileSpan):
-            span = Span(found.line, found.column, found.end_line, found.end_column)
-            return Place(found.file, span, path)
+            return Place(found.file, Span(*found), path)
         return Place(self.file, found, path)
 
 

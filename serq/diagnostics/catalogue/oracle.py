@@ -21,4 +21,11 @@ register(
         "A scenario is compared with what the real scheduler did, and no record of that stands beside it.",
         "Record the scenario, or name one that has been recorded.",
     ),
+    Code(
+        "SQ919",
+        "an adaptive threshold without a threshold",
+        "`long_prefill_token_threshold_adaptive` raises a threshold to a fair share of the budget; without a "
+        "threshold it changes nothing, and the scenario would show nothing of it.",
+        "Give `chunk` a number above 0, or leave `chunk_adaptive` out.",
+    ),
 )
