@@ -38,9 +38,7 @@ class Collapsed(dict[tuple[int, int, str], int]):
     Half the moves of an expression are such chains; each is followed once.
     """
 
-    def __init__(
-        self, reduce: Sequence[Mapping[str, Reduction]], goto: Sequence[Mapping[str, int]]
-    ) -> None:
+    def __init__(self, reduce: Sequence[Mapping[str, Reduction]], goto: Sequence[Mapping[str, int]]) -> None:
         self._reduce = reduce
         self._goto = goto
 

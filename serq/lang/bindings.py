@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from serq.lang import tree
 from serq.lang.findings import Findings
-from serq.lang.rewrite import nodes_within, walk
+from serq.lang.rewrite import nodes_within
 from serq.lang.tree import Item
+from serq.lang.walk import find
 
 _NO_NAMES: frozenset[str] = frozenset()
 
@@ -25,7 +26,7 @@ def check_binding_reads(items: tuple[Item, ...], findings: Findings) -> None:
 
 
 def _bound(node: tree.Node) -> frozenset[str]:
-    return frozenset(n.name.text for n in walk(node) if isinstance(n, tree.Binding))
+    return frozenset(binding.name.text for binding in find(node, tree.Binding))
 
 
 def _check(node: tree.Node, names: frozenset[str], findings: Findings) -> None:

@@ -21,6 +21,10 @@ from serq.lang.vocabulary import (
     PARAMETER_WORDS,
     SUPPLIED,
 )
+from serq.lang.walk import find
+
+_Naming = tree.Assignment | tree.Binding | tree.Observe
+_NAMING: tuple[type[_Naming], ...] = (*tree.ASSIGNMENTS, tree.Binding)
 
 
 @dataclass
@@ -212,21 +216,13 @@ def live_read(expr: Expr) -> str | None:
 
 def bound_names(node: tree.Node, *, observations: bool = False) -> set[str]:
     """The names statements assign or bind: sets, choices, bindings, aggregate indices."""
-    found: set[str] = set()
-    for inner in walk(node):
-        match inner:
-            case tree.Set() | tree.SizeSet() | tree.CostSet() | tree.CostRecord() | tree.Choose():
-                found.add(inner.name.text)
-            case tree.Binding():
-                found.add(inner.name.text)
-            case tree.Aggregate(index=index):
-                found.add(index.text)
-            case tree.Observe() if observations:
-                found.add(inner.name.text)
-    return found
+    kinds = (*_NAMING, tree.Observe) if observations else _NAMING
+    found = {inner.name.text for inner in find(node, *kinds)}
+    return found | {inner.index.text for inner in find(node, tree.Aggregate)}
 
 
 def _mentions(node: Def) -> frozenset[str]:
     """The names a definition calls."""
-    calls = (n.function.text for n in walk(node.body) if isinstance(n, tree.Call | tree.CallStatement))
-    return frozenset(calls)
+    functions = (call.function.text for call in find(node.body, tree.Call))
+    statements = (call.function.text for call in find(node.body, tree.CallStatement))
+    return frozenset((*functions, *statements))

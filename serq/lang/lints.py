@@ -11,6 +11,7 @@ from serq.lang.kernel import Kernel
 from serq.lang.rewrite import nodes_within, references, walk
 from serq.lang.tree import Block, Expr, Ref, Statement
 from serq.lang.vocabulary import BLOCK_SIZE, FUNCTION_BY_NAME
+from serq.lang.walk import find
 
 
 def check_lints(kernel: Kernel, findings: Findings) -> None:
@@ -204,9 +205,7 @@ def _values(expr: Expr) -> list[Ref]:
 
 
 def _check_guards(block: Block, findings: Findings) -> None:
-    for node in walk(block):
-        if not isinstance(node, tree.Branch):
-            continue
+    for node in find(block, tree.Branch):
         value = _literal(node.test)
         if value is not None and value not in (0.0, 1.0):
             message = f"`branch ({shown(value)})` is no test: a guard is 0 or 1"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from serq.lang import tree
 from serq.lang.findings import Findings
 from serq.lang.resolve import Resolved
-from serq.lang.rewrite import nodes_within, walk
 from serq.lang.tree import Name
 from serq.lang.vocabulary import (
     BUILTINS,
@@ -19,6 +18,7 @@ from serq.lang.vocabulary import (
     SUPPLIED,
     WORDS,
 )
+from serq.lang.walk import find
 
 _CONSTANT, _DEFINITION, _OBSERVATION = "a constant", "a definition", "an observation"
 _ATTRIBUTE, _BINDING, _REGISTER = "an attribute", "a binding of an admission", "a register"
@@ -66,7 +66,7 @@ def check_names(resolved: Resolved, findings: Findings, client_tool: tree.Node |
 def _check_lists(resolved: Resolved, findings: Findings) -> None:
     """Parameters of one list differ; what a device or an engine lists is no word of the language."""
     for item in resolved.items:
-        for node in walk(item):
+        for node in find(item, tree.Entry, tree.Request, tree.TimeResource, tree.Device, tree.Engine):
             match node:
                 case tree.Entry() | tree.Request():
                     _check_twice(node.parameters, findings)
@@ -177,22 +177,19 @@ def _queue(queue: tree.Queue) -> Iterator[Declared]:
 
 
 def _statements(item: tree.Item) -> Iterator[Declared]:
-    """The names statements assign, observe and bind, in the order written."""
+    """The names statements assign, observe and bind."""
     gateway = isinstance(item, tree.Queue) and any(r.text == "gateway" for r in item.roles)
     is_local = isinstance(item, tree.Queue) and not gateway
-    stack: list[tree.Node] = [item]
-    while stack:
-        node = stack.pop()
-        match node:
-            case tree.SizeSet() | tree.CostSet() | tree.CostRecord() | tree.Choose() | tree.Set():
-                yield Declared(node.name, _ATTRIBUTE, local=is_local)
-            case tree.Observe():
-                yield Declared(node.name, _OBSERVATION)
-            case tree.Binding():
-                yield Declared(node.name, _BINDING)
-            case tree.Schedule():
-                continue  # its sets are of registers
-        stack.extend(reversed(nodes_within(node)))
+    of_registers = {
+        id(n) for schedule in find(item, tree.Schedule) for n in find(schedule, *tree.ASSIGNMENTS)
+    }
+    for node in find(item, *tree.ASSIGNMENTS):
+        if id(node) not in of_registers:
+            yield Declared(node.name, _ATTRIBUTE, local=is_local)
+    for observe in find(item, tree.Observe):
+        yield Declared(observe.name, _OBSERVATION)
+    for binding in find(item, tree.Binding):
+        yield Declared(binding.name, _BINDING)
 
 
 class _Checker:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from serq.diagnostics import Diagnostic, Place
 from serq.lang import tree as t
-from serq.lang.walk import walk
+from serq.lang.walk import find
 
 _TURN = ("`turn;` stands in the session", "the next turn is the client's decision: `session { turn; ... }`")
 _SIZE = ("`Size` stands in the workload", "in the server, `set x = e;` computes a value")
@@ -30,12 +30,21 @@ _SERVER: tuple[_Refusal, ...] = ((t.Turn, _TURN), (t.SizeSet, _SIZE), *_SESSION)
 _ENTRY: tuple[_Refusal, ...] = ((t.Turn, _TURN), (t.SizeSet, _SIZE), (t.EngineRun, _ENGINE_RUN))
 _REQUEST: tuple[_Refusal, ...] = ((t.Turn, _TURN), (t.SizeSet, _SIZE))
 _DEFINITION: tuple[_Refusal, ...] = ((t.Turn, _TURN),)
+_PLACES: tuple[type[t.Node], ...] = (
+    t.Session,
+    t.Server,
+    t.Entry,
+    t.Request,
+    t.BlockDef,
+    t.InitBlock,
+    t.TurnBlock,
+)
 _PLAIN = (t.Set, t.SizeSet, t.Observe, t.CallStatement)
 
 
-def check_placement(items: tuple[t.Item, ...]) -> Iterator[Diagnostic]:
+def check_placement(main: t.Fn) -> Iterator[Diagnostic]:
     """Every statement that stands where it may not."""
-    for node in walk(*items):
+    for node in find(main, *_PLACES):
         match node:
             case t.Session(body=body):
                 yield from _refused(body, _SESSION, own_run=False)
@@ -53,12 +62,13 @@ def check_placement(items: tuple[t.Item, ...]) -> Iterator[Diagnostic]:
 
 
 def _refused(body: t.Node, refusals: tuple[_Refusal, ...], *, own_run: bool) -> Iterator[Diagnostic]:
-    for node in walk(body):
-        for kind, words in refusals:
-            if isinstance(node, kind):
-                yield _misplaced(node, words)
-        if isinstance(node, t.Run) and not node.stages and not own_run:
-            yield _misplaced(node, _OWN_RUN)
+    for kind, words in refusals:
+        for node in find(body, kind):
+            yield _misplaced(node, words)
+    if not own_run:
+        for run in find(body, t.Run):
+            if not run.stages:
+                yield _misplaced(run, _OWN_RUN)
 
 
 def _only_assignments(body: t.Block) -> Iterator[Diagnostic]:

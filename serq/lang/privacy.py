@@ -16,11 +16,12 @@ from serq.lang.definitions import bound_names
 from serq.lang.findings import Findings
 from serq.lang.model import Engine, Entry, Family, Model
 from serq.lang.requests import taking_of
-from serq.lang.rewrite import nodes_within, references, walk
+from serq.lang.rewrite import nodes_within, references
 from serq.lang.statements import refuse_end
 from serq.lang.tree import Block, Expr, Ref, Statement
 from serq.lang.unknown import is_function, no_function
 from serq.lang.vocabulary import BUILTINS, CONTEXT_BY_NAME, FUNCTION_BY_NAME, SUPPLIED
+from serq.lang.walk import find
 
 Known = frozenset[str]
 _SEEN = frozenset({"cached", "computed"})
@@ -60,9 +61,8 @@ def check_rooms(model: Model) -> None:
 
 
 def _check_ends(node: tree.Entry | tree.Request, model: Model) -> None:
-    for inner in walk(node):
-        if isinstance(inner, tree.End):
-            refuse_end(inner, model.findings)
+    for inner in find(node, tree.End):
+        refuse_end(inner, model.findings)
 
 
 def _workload(model: Model) -> tuple[tree.WorkloadItem, ...]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from serq.lang import tree
 from serq.lang.findings import Findings
 from serq.lang.model import Engine, Model
-from serq.lang.rewrite import walk
 from serq.lang.tree import Name
+from serq.lang.walk import find
 
-Assigning = tree.Set | tree.SizeSet | tree.CostSet | tree.CostRecord | tree.Choose | tree.Binding
+_NAMING: tuple[type[tree.Assignment | tree.Binding], ...] = (*tree.ASSIGNMENTS, tree.Binding)
 
 
 def check_private_names(model: Model) -> None:
@@ -40,7 +40,7 @@ def _shared(text: str, first: Engine, second: Engine, findings: Findings) -> Non
 
 
 def _assigned(node: tree.Node) -> Iterator[Name]:
-    return (n.name for n in walk(node) if isinstance(n, Assigning))
+    return (n.name for n in find(node, *_NAMING))
 
 
 def _used_outside(model: Model) -> Iterator[Name]:
@@ -50,9 +50,5 @@ def _used_outside(model: Model) -> Iterator[Name]:
         if queue.is_gateway:
             roots.extend(e.node.body for e in queue.entries)
     for root in roots:
-        for node in walk(root):
-            if isinstance(node, tree.Ref):
-                if node.index is None and not node.members:
-                    yield node.name
-            elif isinstance(node, Assigning):
-                yield node.name
+        yield from (ref.name for ref in find(root, tree.Ref) if ref.index is None and not ref.members)
+        yield from _assigned(root)

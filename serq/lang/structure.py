@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from serq.diagnostics import Diagnostic, Place
 from serq.lang import tree as t
 from serq.lang.placement import check_placement
-from serq.lang.walk import children, walk
+from serq.lang.walk import find
 
 
 def check_structure(program: t.Program) -> list[Diagnostic]:
@@ -24,7 +24,7 @@ def check_structure(program: t.Program) -> list[Diagnostic]:
         *_around_main(program, main),
         *_inside_main(main),
         *_nameless_engines(main),
-        *check_placement(main.items),
+        *check_placement(main),
         *_details(program),
     ]
     return [d.at(Place(program.file, d.place.span)) for d in findings]
@@ -129,7 +129,7 @@ def _sessions(workload: t.Workload) -> Iterator[Diagnostic]:
     sessions = [i for i in workload.items if isinstance(i, t.Session)]
     yield from _twice(sessions, "a workload has one session")
     for session in sessions:
-        if not any(isinstance(node, t.Turn) for node in walk(session.body)):
+        if not any(find(session.body, t.Turn)):
             hint = "add `turn;`, or leave the session out: it is one turn then"
             yield _finding("SQ210", session, "this session has no `turn;`", hint)
 
@@ -138,16 +138,22 @@ def _sessions(workload: t.Workload) -> Iterator[Diagnostic]:
 
 
 def _details(program: t.Program) -> Iterator[Diagnostic]:
-    for node in walk(program):
-        if isinstance(node, t.Call) and node.function.text == "cost":
+    for call in find(program, t.Call):
+        if call.function.text == "cost":
             hint = "write the resources, then the amount: `cost(kv, n)`, `cost(a, b, n)`"
-            yield _finding("SQ118", node, "`cost` takes resources and an amount", hint)
-        elif isinstance(node, t.Schedule) and not node.statements:
+            yield _finding("SQ118", call, "`cost` takes resources and an amount", hint)
+    for schedule in find(program, t.Schedule):
+        if not schedule.statements:
             hint = "for example `advance running; admit waiting;`"
-            yield _finding("SQ214", node, "a schedule says what each iteration does", hint)
-        elif isinstance(node, t.Pool) and node.owner is not None:
-            yield from _owned_pool(node)
-        yield from _stray_inputs(node)
+            yield _finding("SQ214", schedule, "a schedule says what each iteration does", hint)
+    for pool in find(program, t.Pool):
+        if pool.owner is not None:
+            yield from _owned_pool(pool)
+    whole = {id(let.value) for let in find(program, t.Let)}
+    for given in find(program, t.Input):
+        if id(given) not in whole:
+            hint = 'write `let x = args.number("name", default);` and read `x`'
+            yield _finding("SQ213", given, "an input is the whole value of a `let`", hint)
 
 
 def _owned_pool(pool: t.Pool) -> Iterator[Diagnostic]:
@@ -160,12 +166,3 @@ def _owned_pool(pool: t.Pool) -> Iterator[Diagnostic]:
             yield _finding(
                 "SQ215", option, "a pool on a device or an engine takes its capacity from it", hint
             )
-
-
-def _stray_inputs(node: t.Node) -> Iterator[Diagnostic]:
-    if isinstance(node, t.Let):
-        return
-    for child in children(node):
-        if isinstance(child, t.Input):
-            hint = 'write `let x = args.number("name", default);` and read `x`'
-            yield _finding("SQ213", child, "an input is the whole value of a `let`", hint)

@@ -951,3 +951,8 @@ class Instance(Node):
     file: str | None
     bindings: tuple[Let, ...]
     settings: Settings | None
+
+
+# The statements that give an attribute, or in a schedule a register, its value.
+Assignment = Set | SizeSet | CostSet | CostRecord | Choose
+ASSIGNMENTS: tuple[type[Assignment], ...] = (Set, SizeSet, CostSet, CostRecord, Choose)

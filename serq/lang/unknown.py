@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from serq.diagnostics import suggestion
 from serq.lang import tree
 from serq.lang.model import Model
-from serq.lang.rewrite import walk
 from serq.lang.vocabulary import AGGREGATE_BY_NAME, BLOCK_SIZE, FUNCTION_BY_NAME
+from serq.lang.walk import find
 
 
 def is_function(name: str) -> bool:
@@ -42,6 +42,6 @@ def check_calls(model: Model, definitions: Iterable[str]) -> None:
     bodies: list[tree.Node] = [e.node for queue in model.queues.values() for e in queue.entries]
     bodies += [engine.request for engine in model.engines.values() if engine.request is not None]
     for body in bodies:
-        for node in walk(body):
-            if isinstance(node, tree.CallStatement) and node.function.text not in model.engines:
+        for node in find(body, tree.CallStatement):
+            if node.function.text not in model.engines:
                 no_statement(model, definitions, node)

@@ -17,6 +17,7 @@ from serq.lang.rewrite import references, walk
 from serq.lang.tree import Expr, Name, Ref
 from serq.lang.unknown import is_function, no_function
 from serq.lang.vocabulary import AGGREGATE_BY_NAME, SUPPLIED
+from serq.lang.walk import find
 
 
 def check_unread(resolved: Resolved, model: Model, linker: ExpressionLinker) -> None:
@@ -90,7 +91,7 @@ def _local(resolved: Resolved) -> Iterator[str]:
             yield from bound_names(item)
             yield from (name.text for node in walk(item) for name in _names_of(node))
         else:
-            yield from (node.name.text for node in walk(item) if isinstance(node, tree.Binding))
+            yield from (binding.name.text for binding in find(item, tree.Binding))
 
 
 def _names_of(node: tree.Node) -> tuple[Name, ...]:

@@ -1,13 +1,19 @@
-"""Walking a syntax tree without recursion, so that its depth does not matter."""
+"""Walking a syntax tree without recursion, so that its depth does not matter.
+
+`walk` meets every node; `find` only goes where the types of the tree let a node of a kind be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from functools import cache
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from serq.lang import tree
 from serq.lang.tree import Node
+
+N = TypeVar("N", bound=Node)
 
 # The fields of each node class that may hold nodes: read once, as a walk meets few classes and many nodes.
 _HOLDING: dict[type[Node], tuple[str, ...]] = {}
@@ -52,3 +58,54 @@ def walk(*roots: Node) -> Iterator[Node]:
         yield node
         if _HOLDING.get(type(node)) != ():
             stack += reversed(children(node))
+
+
+def find(node: Node, *kinds: type[N]) -> Iterator[N]:
+    """The nodes of some kinds in a tree, itself included: parents before children, in the order written."""
+    ways = _ways(frozenset(kinds))
+    stack: list[Any] = [node]
+    while stack:
+        current = stack.pop()
+        cls = type(current)
+        if cls in kinds:
+            yield current
+        names = ways.get(cls)
+        if names:
+            below: list[Any] = []
+            for name in names:
+                value = getattr(current, name)
+                if type(value) is tuple:
+                    below += value
+                elif value is not None:
+                    below.append(value)
+            below.reverse()
+            stack += below
+
+
+@cache
+def _ways(kinds: frozenset[type[Node]]) -> Mapping[type[Node], tuple[str, ...]]:
+    """For each class of node, the fields through which one of the kinds may be reached."""
+    reaching = set(kinds)
+    while True:
+        found = {cls for cls, held in _held().items() if any(classes & reaching for classes in held.values())}
+        if found <= reaching:
+            break
+        reaching |= found
+    return {
+        cls: tuple(name for name, classes in held.items() if classes & reaching)
+        for cls, held in _held().items()
+    }
+
+
+@cache
+def _held() -> Mapping[type[Node], Mapping[str, frozenset[type[Node]]]]:
+    """The classes of node that each field of each class may hold."""
+    known = {c for c in vars(tree).values() if isinstance(c, type) and issubclass(c, Node)}
+    held: dict[type[Node], dict[str, frozenset[type[Node]]]] = {}
+    for cls in known:
+        hints = get_type_hints(cls, vars(tree))
+        held[cls] = {
+            f.name: frozenset(k for k in known if issubclass(k, tuple(classes_of(hints[f.name]) & known)))
+            for f in fields(cls)
+        }
+    return held
