@@ -6,8 +6,8 @@ observations are named by index, as in the JSON.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -146,23 +146,26 @@ class Cost(Expr):
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside one, in the order they are evaluated; indices of references included."""
-    match expr:
-        case Unary(arg=a) | Cost(arg=a):
-            return (a,)
-        case Binary(left=a, right=b):
-            return (a, b)
-        case Cond(test=a, then=b, other=c):
-            return (a, b, c)
-        case Sample(args=args):
-            return args
-        case Call(args=args):
-            return tuple(e for arg in args if (e := _argument(arg)) is not None)
-        case _:
-            return ()
+    below = _BELOW.get(type(expr))
+    return () if below is None else below(expr)
+
+
+def _arguments(call: Call) -> tuple[Expr, ...]:
+    return tuple(e for arg in call.args if (e := _argument(arg)) is not None)
 
 
 def _argument(arg: Expr | PoolArg | StageArg) -> Expr | None:
     return arg if isinstance(arg, Expr) else arg.ref.index
+
+
+_BELOW: dict[type[Expr], Callable[[Any], tuple[Expr, ...]]] = {
+    Unary: lambda e: (e.arg,),
+    Cost: lambda e: (e.arg,),
+    Binary: lambda e: (e.left, e.right),
+    Cond: lambda e: (e.test, e.then, e.other),
+    Sample: lambda e: e.args,
+    Call: _arguments,
+}
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

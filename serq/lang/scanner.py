@@ -20,17 +20,18 @@ _AGGREGATES = ("sum", "min", "max")
 
 _TOKEN = re.compile(
     r"""
-    (?P<blank> [^\S\n]+ )
-  | (?P<line> \n )
-  | (?P<NAME> [^\W\d] \w* )
+    [^\S\n]* (?:
+    (?P<NAME> [^\W\d] \w* )
   | (?P<NUMBER> (?: [0-9] | \.[0-9] ) [0-9_.]* (?: [eE] [+-]? [0-9]+ )? )
   | (?P<hash> \# [^\n]* )
   | (?P<comment> // [^\n]* | /\* (?s:.*?) \*/ )
   | (?P<open_comment> /\* )
   | (?P<operator> <= | >= | == | != | && | \|\| | [-+*/^<>!?:~=.,;(){}\[\]] )
+  | (?P<line> \n )
   | (?P<STRING> " [^"]* " )
   | (?P<open_string> " [^\n]* )
-  | (?P<BAD> . )
+  | (?P<BAD> \S )
+  )
     """,
     re.VERBOSE,
 )
@@ -68,30 +69,31 @@ class _Scanner:
         self.nesting = Nesting()
 
     def scan(self) -> Scan:
-        tokens = self.found.tokens
+        tokens, enter = self.found.tokens, self.nesting.enter
         for match in _TOKEN.finditer(self.text):
-            kind = match.lastgroup
-            if kind == "blank":
-                continue
+            kind = str(match.lastgroup)
             if kind == "line":
                 self.line += 1
                 self.line_start = match.end()
                 continue
-            start, end = match.span()
+            start, end = match.span(kind)
+            piece = match[kind]
             if kind == "operator":
-                piece = match.group()
-                column = start - self.line_start + 1
-                span = Span(self.line, column, self.line, column + len(piece))
+                span = self._span(start, end)
                 tokens.append(Token(piece, piece, span))
-                wrong = self.nesting.enter(piece)
+                wrong = enter(piece)
                 if wrong:
                     self._stop("SQ114", wrong, span, "name the inner parts with `let`, `def` or `set`")
             elif kind == "NAME":
-                self._name(match.group(), start, end)
+                span = self._span(start, end)
+                if piece.isascii() or piece[0] == "_" or piece[0].isalpha():
+                    tokens.append(Token(NAME, piece, span))
+                else:
+                    self._bad(piece, span)
             elif kind == "NUMBER":
-                self._number(match.group(), start, end)
+                self._number(piece, start, end)
             else:
-                self._rare(str(kind), match.group(), start, end)
+                self._rare(kind, piece, start, end)
             if self.found.cut:
                 break
         end_span = self._span(len(self.text), len(self.text))
@@ -104,13 +106,6 @@ class _Scanner:
         """The span of text that stands on the current line."""
         column = start - self.line_start + 1
         return Span(self.line, column, self.line, column + end - start)
-
-    def _name(self, text: str, start: int, end: int) -> None:
-        span = self._span(start, end)
-        if text[0] == "_" or text[0].isalpha():
-            self.found.tokens.append(Token(NAME, text, span))
-        else:
-            self._bad(text, span)
 
     def _number(self, text: str, start: int, end: int) -> None:
         span = self._span(start, end)

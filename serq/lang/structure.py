@@ -138,10 +138,14 @@ def _sessions(workload: t.Workload) -> Iterator[Diagnostic]:
 
 
 def _details(program: t.Program) -> Iterator[Diagnostic]:
-    for call in find(program, t.Call):
-        if call.function.text == "cost":
+    whole = {id(let.value) for let in find(program, t.Let)}
+    for node in find(program, t.Call, t.Input):
+        if isinstance(node, t.Input) and id(node) not in whole:
+            hint = 'write `let x = args.number("name", default);` and read `x`'
+            yield _finding("SQ213", node, "an input is the whole value of a `let`", hint)
+        elif isinstance(node, t.Call) and node.function.text == "cost":
             hint = "write the resources, then the amount: `cost(kv, n)`, `cost(a, b, n)`"
-            yield _finding("SQ118", call, "`cost` takes resources and an amount", hint)
+            yield _finding("SQ118", node, "`cost` takes resources and an amount", hint)
     for schedule in find(program, t.Schedule):
         if not schedule.statements:
             hint = "for example `advance running; admit waiting;`"
@@ -149,11 +153,6 @@ def _details(program: t.Program) -> Iterator[Diagnostic]:
     for pool in find(program, t.Pool):
         if pool.owner is not None:
             yield from _owned_pool(pool)
-    whole = {id(let.value) for let in find(program, t.Let)}
-    for given in find(program, t.Input):
-        if id(given) not in whole:
-            hint = 'write `let x = args.number("name", default);` and read `x`'
-            yield _finding("SQ213", given, "an input is the whole value of a `let`", hint)
 
 
 def _owned_pool(pool: t.Pool) -> Iterator[Diagnostic]:

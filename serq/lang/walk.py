@@ -69,22 +69,21 @@ def find(node: Node, *kinds: type[N]) -> Iterator[N]:
         cls = type(current)
         if cls in kinds:
             yield current
-        names = ways.get(cls)
-        if names:
-            below: list[Any] = []
-            for name in names:
-                value = getattr(current, name)
-                if type(value) is tuple:
-                    below += value
-                elif value is not None:
-                    below.append(value)
+        below: list[Any] = []
+        for name in ways.get(cls, ()):
+            value = getattr(current, name)
+            if type(value) is tuple:
+                below += [v for v in value if type(v) in ways]
+            elif type(value) in ways:
+                below.append(value)
+        if below:
             below.reverse()
             stack += below
 
 
 @cache
 def _ways(kinds: frozenset[type[Node]]) -> Mapping[type[Node], tuple[str, ...]]:
-    """For each class of node, the fields through which one of the kinds may be reached."""
+    """For each class of node that is or may contain one of the kinds, the fields through which it may."""
     reaching = set(kinds)
     while True:
         found = {cls for cls, held in _held().items() if any(classes & reaching for classes in held.values())}
@@ -92,8 +91,7 @@ def _ways(kinds: frozenset[type[Node]]) -> Mapping[type[Node], tuple[str, ...]]:
             break
         reaching |= found
     return {
-        cls: tuple(name for name, classes in held.items() if classes & reaching)
-        for cls, held in _held().items()
+        cls: tuple(name for name, classes in _held()[cls].items() if classes & reaching) for cls in reaching
     }
 
 

@@ -13,7 +13,7 @@ from serq.ir.validate.names import number
 
 def amounts(facts: Facts) -> None:
     """Constant work, units, growth and loads are neither negative nor NaN."""
-    for located in facts.statements:
+    for located in facts.statements_of(st.Run, st.Grow, st.Load, st.Hold):
         match located.stmt:
             case st.Run(stage=ref, work=work):
                 _amount(facts, work, located.at("work"), f"work of a run at `{facts.names.stages(ref)}`")
@@ -37,10 +37,10 @@ def _amount(facts: Facts, e: ex.Expr, path: IrPath, what: str) -> None:
 
 def demands(facts: Facts) -> None:
     """A constant demand, rounded to blocks, fits a pool its reference can name."""
-    for located in facts.statements:
-        if isinstance(located.stmt, st.Hold):
-            for i, part in enumerate(located.stmt.pools):
-                _demand(facts, located, i, part)
+    for located in facts.statements_of(st.Hold):
+        assert isinstance(located.stmt, st.Hold)
+        for i, part in enumerate(located.stmt.pools):
+            _demand(facts, located, i, part)
 
 
 def _demand(facts: Facts, located: Located, i: int, part: st.HoldPool) -> None:

@@ -13,9 +13,9 @@ from serq.ir.validate.names import number
 
 def run_modes(facts: Facts) -> None:
     """Prefill and Decode exactly on engines, growing only there."""
-    for located in facts.statements:
-        if isinstance(located.stmt, st.Run):
-            _run(facts, located, located.stmt)
+    for located in facts.statements_of(st.Run):
+        assert isinstance(located.stmt, st.Run)
+        _run(facts, located, located.stmt)
 
 
 def _run(facts: Facts, located: Located, run: st.Run) -> None:

@@ -15,7 +15,7 @@ from serq.ir.validate.names import Names
 from serq.ir.validate.paths import Visit, walk
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Located:
     """A statement, where it stands and which side wrote it (None where the table of sides is short)."""
 
@@ -34,7 +34,7 @@ class Located:
         return (*self.path, type(self.stmt).__name__, *steps)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Site:
     """A place of the IR that holds an expression.
 
@@ -89,12 +89,37 @@ class Facts:
         for block in self.blocks:
             yield from block
 
+    def statements_of(self, *kinds: type[st.Stmt]) -> Iterator[Located]:
+        """The statements of some kinds, reached or not."""
+        for kind in kinds:
+            yield from self._statements_by_kind.get(kind, ())
+
+    @cached_property
+    def _statements_by_kind(self) -> dict[type[st.Stmt], list[Located]]:
+        found: dict[type[st.Stmt], list[Located]] = {}
+        for located in self.statements:
+            found.setdefault(type(located.stmt), []).append(located)
+        return found
+
     @cached_property
     def sites(self) -> tuple[Site, ...]:
         """Every expression of the program."""
         from serq.ir.validate.sites import all_sites
 
         return tuple(all_sites(self))
+
+    def nodes_of(self, *kinds: type[ex.Expr]) -> Iterator[tuple[Site, Visit]]:
+        """Every node of some kinds of expression, with the place of its expression."""
+        for kind in kinds:
+            yield from self._nodes_by_kind.get(kind, ())
+
+    @cached_property
+    def _nodes_by_kind(self) -> dict[type[ex.Expr], list[tuple[Site, Visit]]]:
+        found: dict[type[ex.Expr], list[tuple[Site, Visit]]] = {}
+        for site in self.sites:
+            for visit in site.visits:
+                found.setdefault(type(visit.expr), []).append((site, visit))
+        return found
 
     def sites_of(self, located: Located) -> tuple[Site, ...]:
         """The expressions of one statement, those of its bodies left out."""

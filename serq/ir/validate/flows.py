@@ -10,7 +10,7 @@ from serq.ir.validate.facts import Facts, Located
 
 def flows(facts: Facts) -> None:
     """Each family once, constant capacities, and a policy exactly when there is such a run."""
-    runs = [x for x in facts.statements if isinstance(x.stmt, st.Run) and x.stmt.also]
+    runs = [x for x in facts.statements_of(st.Run) if isinstance(x.stmt, st.Run) and x.stmt.also]
     for located in runs:
         if isinstance(located.stmt, st.Run):
             _flow(facts, located, located.stmt)

@@ -44,9 +44,8 @@ class Scope:
 
 def distinct_pools(facts: Facts) -> None:
     """A hold names each reference once, and leases only a pool of its own."""
-    for located in facts.statements:
-        if not isinstance(located.stmt, st.Hold):
-            continue
+    for located in facts.statements_of(st.Hold):
+        assert isinstance(located.stmt, st.Hold)
         parts = [part.pool for part in located.stmt.pools]
         for i, ref in enumerate(parts):
             if any(same_ref(ref, earlier) for earlier in parts[:i]):
@@ -62,7 +61,7 @@ def ownership(facts: Facts) -> None:
     """Walk the session with the holds around each statement."""
     leased = [
         located.stmt.lease.pool
-        for located in facts.statements
+        for located in facts.statements_of(st.Hold)
         if isinstance(located.stmt, st.Hold) and located.stmt.lease is not None
     ]
     Walk(facts, leased).block(facts.session, None)

@@ -22,9 +22,7 @@ def indices(facts: Facts) -> None:
     for located in facts.statements:
         _statement_indices(facts, located)
     _declaration_indices(facts)
-    for site in facts.sites:
-        for visit in site.visits:
-            _node_indices(facts, site, visit)
+    _expression_indices(facts)
 
 
 def out_of_range(facts: Facts, kind: str, index: int, count: int, path: IrPath) -> None:
@@ -49,15 +47,14 @@ def _statement_indices(facts: Facts, located: Located) -> None:
             _index(facts, "observation", k, program.observes, located.at(0))
         case _:
             pass
-    stages = _stage_refs(located.stmt)
     for ref, path in statement_refs(located):
-        wrong = _ref(facts, ref, any(ref is s for s in stages))
+        wrong = _ref(facts, ref, _is_stage(located.stmt, ref))
         if wrong is not None:
             wrong.report(facts, path)
 
 
-def _stage_refs(stmt: st.Stmt) -> tuple[ex.CRef, ...]:
-    return (stmt.stage, *stmt.also) if isinstance(stmt, st.Run) else ()
+def _is_stage(stmt: st.Stmt, ref: ex.CRef) -> bool:
+    return isinstance(stmt, st.Run) and any(ref is stage for stage in (stmt.stage, *stmt.also))
 
 
 class Wrong(NamedTuple):
@@ -100,24 +97,30 @@ def _members(count: int) -> str:
     return "a single one" if count == 1 else f"an array of {count}"
 
 
-def _node_indices(facts: Facts, site: Site, visit: Visit) -> None:
+def _expression_indices(facts: Facts) -> None:
     program = facts.program
-    match visit.expr:
-        case ex.Attr(slot=slot) if slot >= len(program.attrs):
-            out_of_range(facts, "attribute", slot, len(program.attrs), visit.path(site.path))
-        case ex.Reg(index=i) if i >= len(program.registers):
-            out_of_range(facts, "register", i, len(program.registers), visit.path(site.path))
-        case ex.Agg(observe=k) if k >= len(program.observes):
-            out_of_range(facts, "observation", k, len(program.observes), visit.path(site.path))
-        case ex.Call(args=args):
-            for i, arg in enumerate(args):
-                if not isinstance(arg, ex.Expr):
-                    tag = "Stage" if isinstance(arg, ex.StageArg) else "Pool"
-                    wrong = _ref(facts, arg.ref, tag == "Stage")
-                    if wrong is not None:
-                        wrong.report(facts, (*visit.path(site.path), "Call", 1, i, tag))
-        case _:
-            return
+    tables = (
+        (ex.Attr, "slot", "attribute", len(program.attrs)),
+        (ex.Reg, "index", "register", len(program.registers)),
+        (ex.Agg, "observe", "observation", len(program.observes)),
+    )
+    for cls, name, kind, count in tables:
+        for site, visit in facts.nodes_of(cls):
+            index = getattr(visit.expr, name)
+            if index >= count:
+                out_of_range(facts, kind, index, count, visit.path(site.path))
+    for site, visit in facts.nodes_of(ex.Call):
+        assert isinstance(visit.expr, ex.Call)
+        _arguments(facts, site, visit, visit.expr)
+
+
+def _arguments(facts: Facts, site: Site, visit: Visit, call: ex.Call) -> None:
+    for i, arg in enumerate(call.args):
+        if not isinstance(arg, ex.Expr):
+            tag = "Stage" if isinstance(arg, ex.StageArg) else "Pool"
+            wrong = _ref(facts, arg.ref, tag == "Stage")
+            if wrong is not None:
+                wrong.report(facts, (*visit.path(site.path), "Call", 1, i, tag))
 
 
 def _declaration_indices(facts: Facts) -> None:

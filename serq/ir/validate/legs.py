@@ -8,8 +8,8 @@ from serq.ir.validate.facts import Facts, Located
 
 def legs(facts: Facts) -> None:
     """A leg neither turns, ends, forks nor joins; a program that forks joins, and the other way round."""
-    forks = [located for located in facts.statements if isinstance(located.stmt, st.Fork)]
-    joins = [located for located in facts.statements if isinstance(located.stmt, st.Join)]
+    forks = list(facts.statements_of(st.Fork))
+    joins = list(facts.statements_of(st.Join))
     if forks and not joins:
         facts.add(
             "SQ614",

@@ -66,12 +66,11 @@ _NO_DRAW = {
 
 def moments(facts: Facts) -> None:
     """Every leaf of every expression is readable at the expression's moment."""
-    for site in facts.sites:
-        for visit in site.visits:
-            if site.moment is M.RENEWAL:
-                _renewal(facts, site, visit)
-            else:
-                _leaf(facts, site, visit)
+    for site, visit in facts.nodes_of(ex.Ctx, ex.Attr, ex.Reg, ex.Sample, ex.Agg, ex.Call):
+        if site.moment is M.RENEWAL:
+            _renewal(facts, site, visit)
+        else:
+            _leaf(facts, site, visit)
 
 
 def _leaf(facts: Facts, site: Site, visit: Visit) -> None:
@@ -121,6 +120,8 @@ def _context(facts: Facts, site: Site, visit: Visit, row: tables.ContextVariable
 
 
 def _attribute(facts: Facts, site: Site, visit: Visit, slot: int) -> None:
+    if site.moment is M.SESSION:
+        return
     name = facts.names.attr(slot)
     if site.moment not in ATTRIBUTE_MOMENTS:
         facts.add(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Visit:
+class Visit(NamedTuple):
     """A node and how it is reached; the path is only put together when a finding needs it."""
 
     expr: ex.Expr
@@ -34,27 +33,28 @@ def walk(expr: ex.Expr) -> Iterator[Visit]:
         visit = stack.pop()
         yield visit
         steps = steps_down(visit.expr)
-        children = ex.children(visit.expr)
-        stack.extend(Visit(c, visit, s) for c, s in zip(reversed(children), reversed(steps), strict=True))
+        if steps:
+            children = ex.children(visit.expr)
+            stack += [Visit(c, visit, s) for c, s in zip(reversed(children), reversed(steps), strict=True)]
 
 
-def steps_down(expr: ex.Expr) -> list[IrPath]:
+def steps_down(expr: ex.Expr) -> Sequence[IrPath]:
     """For each of `expressions.children`, the steps that lead to it."""
     match expr:
-        case ex.Unary():
-            return [("Unary", 1)]
-        case ex.Cost():
-            return [("Cost", 1)]
-        case ex.Binary():
-            return [("Binary", 1), ("Binary", 2)]
-        case ex.Cond():
-            return [("Cond", 0), ("Cond", 1), ("Cond", 2)]
-        case ex.Sample(args=args):
-            return [("Sample", 1, i) for i in range(len(args))]
         case ex.Call(args=args):
             return [s for i, arg in enumerate(args) if (s := _argument_steps(i, arg)) is not None]
+        case ex.Sample(args=args):
+            return [("Sample", 1, i) for i in range(len(args))]
         case _:
-            return []
+            return _STEPS.get(type(expr), ())
+
+
+_STEPS: dict[type[ex.Expr], tuple[IrPath, ...]] = {
+    ex.Unary: (("Unary", 1),),
+    ex.Cost: (("Cost", 1),),
+    ex.Binary: (("Binary", 1), ("Binary", 2)),
+    ex.Cond: (("Cond", 0), ("Cond", 1), ("Cond", 2)),
+}
 
 
 def _argument_steps(i: int, arg: ex.Expr | ex.PoolArg | ex.StageArg) -> IrPath | None:

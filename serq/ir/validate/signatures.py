@@ -8,30 +8,30 @@ from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
 from serq.ir import tables
 from serq.ir.validate.facts import Facts, Site
+from serq.ir.validate.paths import Visit
 
 
 def signatures(facts: Facts) -> None:
     """Functions and distributions take their own number and kind of arguments (api.md §3, §4)."""
-    for site in facts.sites:
-        for visit in site.visits:
-            match visit.expr:
-                case ex.Call(fun=fun, args=args):
-                    _call(facts, fun, args, visit.path(site.path), site)
-                case ex.Sample(dist=dist, args=args):
-                    _sample(facts, dist, len(args), visit.path(site.path))
-                case _:
-                    continue
+    for site, visit in facts.nodes_of(ex.Call, ex.Sample):
+        match visit.expr:
+            case ex.Call(fun=fun, args=args):
+                _call(facts, fun, args, visit, site)
+            case ex.Sample(dist=dist, args=args):
+                _sample(facts, dist, len(args), visit.path(site.path))
+            case _:
+                continue
 
 
 def _call(
-    facts: Facts, fun: str, args: tuple[ex.Expr | ex.PoolArg | ex.StageArg, ...], path: IrPath, site: Site
+    facts: Facts, fun: str, args: tuple[ex.Expr | ex.PoolArg | ex.StageArg, ...], visit: Visit, site: Site
 ) -> None:
     row = tables.FUNCTION[fun]
     if len(args) != len(row.params):
         facts.add(
             "SQ026",
             f"`{row.text}` takes {_count(len(row.params), 'argument')}, not {len(args)}, in {site.what}",
-            path,
+            visit.path(site.path),
             f"give `{row.text}` {_count(len(row.params), 'argument')}",
         )
         return
@@ -41,7 +41,7 @@ def _call(
             facts.add(
                 "SQ026",
                 f"argument {i + 1} of `{row.text}` is not a {_KIND[param]}, in {site.what}",
-                (*path, "Call", 1, i),
+                (*visit.path(site.path), "Call", 1, i),
                 f"give `{row.text}` a {_KIND[param]} there",
             )
 
@@ -76,10 +76,9 @@ def cost_targets(facts: Facts) -> None:
     for slot, kind in enumerate(facts.program.attr_types):
         if isinstance(kind, ex.CostTarget):
             _target(facts, kind, ("attr_types", slot, "Cost"))
-    for site in facts.sites:
-        for visit in site.visits:
-            if isinstance(visit.expr, ex.Cost):
-                _target(facts, visit.expr.target, (*visit.path(site.path), "Cost", 0))
+    for site, visit in facts.nodes_of(ex.Cost):
+        assert isinstance(visit.expr, ex.Cost)
+        _target(facts, visit.expr.target, (*visit.path(site.path), "Cost", 0))
 
 
 def _target(facts: Facts, target: ex.CostTarget, path: IrPath) -> None:

@@ -96,6 +96,8 @@ def _admitting_engine(facts: Facts, hold: st.Hold) -> int | None:
 
 def statement_refs(located: Located) -> Iterator[tuple[ex.CRef, IrPath]]:
     """The pool and stage references of a statement with their paths, those inside expressions left out."""
+    if type(located.stmt) not in _REFERRING:
+        return
     at = located.at
     match located.stmt:
         case st.Hold(pools=pools, lease=lease):
@@ -115,6 +117,9 @@ def statement_refs(located: Located) -> Iterator[tuple[ex.CRef, IrPath]]:
                 yield ref, at("also", i)
         case _:
             return
+
+
+_REFERRING = frozenset((st.Hold, st.Grow, st.Load, st.Drop, st.Release, st.Run))
 
 
 def _pool(pool: pr.Pool, path: IrPath) -> Iterator[Site]:

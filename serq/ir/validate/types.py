@@ -21,17 +21,26 @@ class Kind(Enum):
 
 Type = Kind | ex.CostTarget
 ORDINARY, WRONG = Kind.ORDINARY, Kind.WRONG
+_LEAVES = frozenset((ex.Num, ex.Ctx, ex.Reg, ex.Agg))
+# The expressions that may be a cost although nothing in them is one.
+_TYPED = (ex.Attr, ex.Cost)
 
 
 def type_of(facts: Facts, site: Site) -> Type:
     """The type of a site's expression; `WRONG` when something in it was reported."""
     found: dict[int, Type] = {}
     for visit in reversed(site.visits):
-        operands = [found[id(child)] for child in ex.children(visit.expr)]
+        expr = visit.expr
+        if type(expr) in _LEAVES:
+            found[id(expr)] = ORDINARY
+            continue
+        operands = [found[id(child)] for child in ex.children(expr)]
         if any(t is WRONG for t in operands):
-            found[id(visit.expr)] = WRONG
+            found[id(expr)] = WRONG
+        elif all(t is ORDINARY for t in operands) and not isinstance(expr, _TYPED):
+            found[id(expr)] = ORDINARY
         else:
-            found[id(visit.expr)] = _node(facts, site, visit, operands)
+            found[id(expr)] = _node(facts, site, visit, operands)
     return found[id(site.expr)]
 
 

@@ -55,9 +55,10 @@ def _declaration(facts: Facts, site: Site) -> None:
 
 def is_cost(facts: Facts, e: ex.Expr) -> bool:
     """Whether a node makes a cost or reads an attribute that is one."""
-    if isinstance(e, ex.Attr):
-        return isinstance(facts.attr_type(e.slot), ex.CostTarget)
-    return isinstance(e, ex.Cost)
+    kind = type(e)
+    if kind is ex.Attr:
+        return isinstance(facts.attr_type(e.slot), ex.CostTarget)  # type: ignore[attr-defined]
+    return kind is ex.Cost
 
 
 def _workload_block(facts: Facts, site: Site) -> None:
@@ -78,8 +79,8 @@ def _statement(facts: Facts, site: Site, located: Located) -> None:
     found = type_of(facts, site)
     if found is WRONG:
         return
-    stmt, steps = located.stmt, site.path[len(located.at()) :]
-    if steps[-1:] == ("index",):
+    stmt = located.stmt
+    if site.path[-1] == "index":
         _ordinary(facts, site, found, "an index is an ordinary number")
         return
     match stmt:
@@ -88,7 +89,7 @@ def _statement(facts: Facts, site: Site, located: Located) -> None:
         case st.Observe():
             return
         case st.Hold():
-            _hold(facts, site, stmt, steps, found)
+            _hold(facts, site, stmt, site.path[len(located.at()) :], found)
         case st.Grow(pool=ref) | st.Load(pool=ref):
             _use(facts, site, _pool(ref), found)
         case st.Run(stage=stage, also=also):
