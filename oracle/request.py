@@ -52,9 +52,10 @@ def rules_of(version: str) -> Rules:
 class VllmRequest:
     """The program of one scenario. One unit of time is one step of the scheduler.
 
-    A `plain` program keeps to what the Lean model reads: a queue has one key, and a first
-    chunk within the threshold is all that an admission takes, even of a request that is
-    alone. The rest of such a chunk is grown in the same step.
+    A `plain` program keeps to what the Lean model reads: a queue has one key, a fair share
+    of the budget is looked up, and a first chunk within the threshold is all that an
+    admission takes, even of a request that is alone. The rest of such a chunk is grown in
+    the same step.
     """
 
     def __init__(self, scenario: Scenario, rules: Rules, plain: bool = False) -> None:
@@ -133,7 +134,22 @@ class VllmRequest:
             return 0
         if self.rules.threshold_when_alone:
             return self.scenario.chunk
-        return when(running + REQS.query("Queued") > 1, self.scenario.chunk, 0)
+        present = running + REQS.query("Queued")
+        return when(present > 1, self._cap(present), 0)
+
+    def _cap(self, present: Quantity) -> Value:
+        """The threshold; an adaptive one is a fair share of the budget where that is more."""
+        s = self.scenario
+        if not s.chunk_adaptive:
+            return s.chunk
+        if not self.plain:
+            return greatest(s.chunk, call("Floor", s.budget / present))
+        # The Lean model divides by constants only: one case for each count whose share is more.
+        cap: Value = s.chunk
+        for count in range(len(s.requests), 1, -1):
+            if s.budget // count > s.chunk:
+                cap = when(present.equals(count), s.budget // count, cap)
+        return cap
 
     def _offered(self) -> Quantity:
         """What an admission may compute now: the budget left, within the threshold."""
@@ -142,8 +158,8 @@ class VllmRequest:
             return left
         if self.rules.threshold_when_alone or self.plain:
             return least(self.scenario.chunk, left)
-        alone = ENGINE.query("Queue") + REQS.query("Queued") <= 1
-        return when(alone, left, least(self.scenario.chunk, left))
+        present = ENGINE.query("Queue") + REQS.query("Queued")
+        return when(present <= 1, left, least(self._cap(present), left))
 
     def _headroom(self) -> Quantity:
         """The watermark: blocks an admission leaves free once the step has scheduled anyone."""

@@ -35,6 +35,7 @@ class Scenario:
     num_blocks: int
     requests: tuple[Request, ...]
     chunk: int = 0
+    chunk_adaptive: bool = False
     prefix_caching: bool = False
     policy: str = "fcfs"
     serve: str = "admission"
@@ -91,6 +92,7 @@ def scenario_from(data: dict[str, Any], name: str) -> Scenario:
         num_blocks=_positive(data, "num_blocks"),
         requests=tuple(_request(r, i) for i, r in enumerate(data["requests"])),
         chunk=_natural(data, "chunk", 0),
+        chunk_adaptive=bool(data.get("chunk_adaptive", False)),
         prefix_caching=bool(data.get("prefix_caching", False)),
         policy=str(data.get("policy", "fcfs")),
         serve=str(data.get("serve", "admission")),

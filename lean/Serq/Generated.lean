@@ -12,6 +12,11 @@ public import Serq.Generated.Trace08Staggered
 public import Serq.Generated.Trace14NoFullIsl
 public import Serq.Generated.Trace15Watermark
 public import Serq.Generated.Trace21ConversationC02
+public import Serq.Generated.Trace23AdaptiveAlone
+public import Serq.Generated.Trace24AdaptiveTwoLong
+public import Serq.Generated.Trace25AdaptiveMany
+public import Serq.Generated.Trace26AdaptiveDecodes
+public import Serq.Generated.Trace27AdaptiveResume
 public import Serq.Generated.Trace30PublishedChunked
 public import Serq.Generated.Trace31PublishedHol
 public import Serq.Generated.Trace32PublishedLongchunk
@@ -58,6 +63,8 @@ public import Serq.Generated.Trace94WatermarkFirstIsExempt
 public import Serq.Generated.Trace95WatermarkResume
 public import Serq.Generated.Trace97NoFullIslAmple
 public import Serq.Generated.Trace98Idle
+public import Serq.Generated.TraceRandomAdaptive1
+public import Serq.Generated.TraceRandomAdaptive6
 public import Serq.Generated.TraceRandomBlockSizes1
 public import Serq.Generated.TraceRandomBlockSizes2
 public import Serq.Generated.TraceRandomConversation1

@@ -27,6 +27,12 @@ def shows(kind: str, trace: Mapping[str, Any]) -> bool:
     return shown(trace)
 
 
+def classes_of(version: str) -> tuple[str, ...]:
+    """The classes whose settings a version of vLLM has."""
+    key = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    return tuple(kind for kind in CLASSES if key >= _SINCE.get(kind, ()))
+
+
 def _blocks(tokens: int, size: int) -> int:
     return -(-tokens // size)
 
@@ -80,6 +86,14 @@ def _threshold(r: Random) -> Scenario:
     budget = r.randint(32, 128)
     chunk = r.randint(1, budget // 2) if r.random() < 0.8 else r.randint(budget // 2, 2 * budget)
     return _scenario(r, rows, 16, (0.4, 1.2), budget=budget, chunk=chunk)
+
+
+def _adaptive(r: Random) -> Scenario:
+    """A threshold below the fair share of a few requests, and above that of many; some decode beside."""
+    rows = _rows(r, (2, 10), (5, 300), (1, 30), (0, 0, 1, 5, 20))
+    budget = r.randint(32, 160)
+    chunk = r.randint(1, budget // 3)
+    return _scenario(r, rows, r.choice((8, 16)), (0.4, 1.2), budget=budget, chunk=chunk, chunk_adaptive=True)
 
 
 def _staggered(r: Random) -> Scenario:
@@ -193,6 +207,18 @@ def _cut_at_threshold(trace: Mapping[str, Any]) -> bool:
     )
 
 
+def _fair_share(trace: Mapping[str, Any]) -> bool:
+    """In some step a prefill gets more than the threshold, and exactly its share of the budget."""
+    forced, rows = trace["in_force"], trace["scenario"]["requests"]
+    return any(
+        forced["chunk"] < count == forced["budget"] // (len(s["running"]) + len(s["waiting"]))
+        and s["computed"][str(i)] < rows[i]["prompt"]
+        for s in trace["steps"]
+        if len(s["running"]) + len(s["waiting"]) > 1
+        for i, count in s["sched"]
+    )
+
+
 def _late_arrivals(trace: Mapping[str, Any]) -> bool:
     return sum(1 for s in trace["steps"] if s["added"]) > 2
 
@@ -244,6 +270,7 @@ CLASSES: dict[str, tuple[Callable[[Random], Scenario], Callable[[Mapping[str, An
     "tight": (_tight, _memory_waits),
     "preempting": (_preempting, _preempts),
     "threshold": (_threshold, _cut_at_threshold),
+    "adaptive": (_adaptive, _fair_share),
     "staggered": (_staggered, _late_arrivals),
     "conversation": (_conversation, _hits),
     "priority": (_priority, _out_of_order),
@@ -254,3 +281,5 @@ CLASSES: dict[str, tuple[Callable[[Random], Scenario], Callable[[Mapping[str, An
     "exact_blocks": (_exact_blocks, _ends),
     "oversize": (_oversize, _hangs),
 }
+# The first version that has a class's settings, where not every recorded one does.
+_SINCE = {"adaptive": (0, 31)}

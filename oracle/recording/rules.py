@@ -45,6 +45,7 @@ SCENARIO_KEYS: dict[str, Key] = {
     "block_size": Key("integer", 1, LONGEST),
     "num_blocks": Key("integer", 1, 10_000_000, required=True),
     "chunk": Key("integer", 0, LONGEST_MODEL),
+    "chunk_adaptive": Key("flag"),
     "prefix_caching": Key("flag"),
     "policy": Key("policy"),
     "serve": Key("text"),
@@ -173,6 +174,16 @@ def _more_sequences_than_budget(data: Scenario) -> Found:
         )
 
 
+def _adaptive_alone(data: Scenario) -> Found:
+    if data.get("chunk_adaptive") is True and _number(data, "chunk", 0) == 0:
+        yield Diagnostic(
+            "SQ919",
+            "`chunk_adaptive` without `chunk`: vLLM makes a threshold adaptive only where there is one",
+            _at("chunk_adaptive"),
+            hint="give `chunk` a number above 0, or leave `chunk_adaptive` out",
+        )
+
+
 def _duplicate_request(data: Scenario) -> Found:
     seen: dict[str, int] = {}
     for index, row in enumerate(_rows(data)):
@@ -265,6 +276,7 @@ def _oversize(data: Scenario) -> Found:
 
 _RULES: tuple[Callable[[Scenario], Found], ...] = (
     _more_sequences_than_budget,
+    _adaptive_alone,
     _duplicate_request,
     _share,
     _after,

@@ -17,7 +17,7 @@ from serq.oracle.lean_files import in_reach
 from serq.oracle.lean_leg import legs_text, three_legs
 from serq.oracle.recorded import Trace
 from serq.oracle.recording.host import Recorder
-from serq.oracle.recording.random_scenarios import CLASSES
+from serq.oracle.recording.random_scenarios import CLASSES, classes_of
 from serq.oracle.scenario import Scenario
 
 _BATCH = 20
@@ -54,7 +54,7 @@ def command(env: Path, count: int, classes: tuple[str, ...], seed: int, cases: P
         result = fuzz(
             recorder,
             count,
-            classes or tuple(CLASSES),
+            classes or classes_of(recorder.version),
             seed,
             lambda done: bar.update(task, completed=done),
             lambda scenario, trace: agreeing.append((scenario, trace)),

@@ -6,7 +6,7 @@ import pytest
 
 from serq.diagnostics import Severity
 from serq.oracle.recording.files import parse_scenario, scenario_text
-from serq.oracle.recording.random_scenarios import CLASSES, draw
+from serq.oracle.recording.random_scenarios import CLASSES, classes_of, draw
 from serq.oracle.recording.rules import check_scenario
 
 SEEDS = range(60)
@@ -42,9 +42,16 @@ def test_classes_are_what_they_are_called() -> None:
         assert draw("no_full_isl", seed)["reserve_full_isl"] is False
         assert draw("watermark", seed)["watermark"] > 0
         assert draw("threshold", seed)["chunk"] > 0
+        adaptive = draw("adaptive", seed)
+        assert adaptive["chunk_adaptive"] is True and 0 < adaptive["chunk"] <= adaptive["budget"] // 3
         assert draw("priority", seed)["policy"] == "priority"
         assert "chunk" not in draw("plain", seed)
     assert {draw("block_sizes", seed)["block_size"] for seed in SEEDS} == {1, 2, 4, 8, 32, 64}
+
+
+def test_a_version_has_the_classes_of_its_settings() -> None:
+    assert classes_of("0.31.0") == classes_of("0.33.0") == tuple(CLASSES)
+    assert set(CLASSES) - set(classes_of("0.30.0")) == {"adaptive"}
 
 
 def test_a_conversation_goes_on_from_the_turn_before() -> None:

@@ -54,6 +54,8 @@ BAD: list[tuple[Spoil, str, str, str]] = [
     (key(max_seqs=17), "SQ924", "max_seqs", "a step cannot give each sequence a token"),
     (key(budget=-16), "SQ923", "budget", "`budget` is -16"),
     (key(chunk=-1), "SQ923", "chunk", "`chunk` is -1"),
+    (key(chunk_adaptive=True), "SQ919", "chunk_adaptive", "without `chunk`"),
+    (key(chunk=4, chunk_adaptive=1), "SQ920", "chunk_adaptive", "true or false"),
     (key(num_blocks=0), "SQ923", "num_blocks", "from 1"),
     (key(watermark=-0.1), "SQ923", "watermark", "at least 0 and below 1"),
     (key(watermark=1), "SQ923", "watermark", "at least 0 and below 1"),

@@ -40,6 +40,8 @@ _ALWAYS = """01_published 02_self_preempt_prefill 07_threshold_alone_or_not 08_s
 _PRIORITY = """12_priority 13_priority_self_preempt 18_mixed_60_priority 50_incident_priority_inversion
     51_incident_priority_no_pressure 90_priority_ties 91_priority_negative 92_priority_self_preempt_others_after
     random_priority_1 random_priority_2"""
+_ADAPTIVE = """23_adaptive_alone 24_adaptive_two_long 25_adaptive_many 26_adaptive_decodes 27_adaptive_resume
+    random_adaptive_1 random_adaptive_6"""
 # Program, version, scenarios.
 COVERED = [
     ("vllm_request", "0.31.0", _PLAIN),
@@ -49,6 +51,8 @@ COVERED = [
     ("vllm_first_chunk", "0.33.0", _FIRST_CHUNK),
     ("vllm_watermark", "0.33.0", _WATERMARK),
     ("vllm_threshold_0_30", "0.30.0", _ALWAYS),
+    ("vllm_threshold_adaptive", "0.31.0", _ADAPTIVE),
+    ("vllm_threshold_adaptive", "0.33.0", _ADAPTIVE),
     ("vllm_priority_0_31", "0.31.0", _PRIORITY),
     ("vllm_priority", "0.33.0", _PRIORITY),
 ]
@@ -115,7 +119,7 @@ def test_a_program_is_shown_by_five_scenarios_or_more(source: str, version: str,
 
 def test_every_program_is_covered() -> None:
     sources = {p.stem for p in SOURCES.glob("*.sq")}
-    assert {source for source, _, _ in COVERED} == sources - {"vllm_threshold_adaptive"}
+    assert {source for source, _, _ in COVERED} == sources
 
 
 @pytest.mark.parametrize(
@@ -123,6 +127,9 @@ def test_every_program_is_covered() -> None:
     [
         ("vllm_threshold_0_30", "0.31.0", "07_threshold_alone_or_not", 0),
         ("vllm_request", "0.30.0", "07_threshold_alone_or_not", 0),
+        ("vllm_request", "0.33.0", "24_adaptive_two_long", 0),
+        ("vllm_request", "0.33.0", "25_adaptive_many", 2),
+        ("vllm_threshold_adaptive", "0.33.0", "07_threshold_alone_or_not", 20),
         ("vllm_priority_0_31", "0.33.0", "12_priority", 10),
         ("vllm_priority", "0.31.0", "12_priority", 10),
         ("vllm_priority_0_31", "0.33.0", "92_priority_self_preempt_others_after", 9),
@@ -166,13 +173,17 @@ def test_the_adaptive_threshold_by_requests(
     assert steps_of(program, scenario, 100)[0].scheduled == first
 
 
-@pytest.mark.parametrize("source", ["vllm_request", "vllm_first_chunk", "vllm_watermark", "vllm_priority"])
+@pytest.mark.parametrize(
+    "source",
+    ["vllm_request", "vllm_first_chunk", "vllm_watermark", "vllm_priority", "vllm_threshold_adaptive"],
+)
 def test_text_and_host_api_say_the_same(source: str) -> None:
     """The program as text and the one built in Python, on a scenario nobody recorded."""
     settings = {
         "vllm_first_chunk": {"reserve_full_isl": False},
         "vllm_watermark": {"watermark": 0.2},
         "vllm_priority": {"policy": "priority"},
+        "vllm_threshold_adaptive": {"chunk_adaptive": True},
     }
     requests = tuple(Request(30 + 7 * k, 20 + 5 * k, 2 * k, k % 3) for k in range(8))
     scenario = Scenario("mine", 48, 6, 16, 13, requests, chunk=24, **settings.get(source, {}))  # type: ignore[arg-type]

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 
 from serq.oracle.compare import Difference, first_difference
+from serq.oracle.observer import observe_steps
 from serq.oracle.recorded import Step, read_trace, recorded_scenarios, traces_of
+from serq.oracle.request import program_of, sessions_of
+from serq.oracle.scenario import read_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "vllm-versions.md"
@@ -55,6 +59,23 @@ def _steps(path: Path) -> list[Step]:
     return list(read_trace(path).steps)
 
 
+def adaptive_table() -> str:
+    """What was recorded under the adaptive threshold where our program of the plain one first differs."""
+    rows = ["| scenario | step | recorded | a plain threshold |", "| --- | --- | --- | --- |"]
+    for path in recorded_scenarios():
+        scenario = read_scenario(path)
+        if not scenario.chunk_adaptive:
+            continue
+        steps = _steps(traces_of(path)[0])
+        plain = program_of(replace(scenario, chunk_adaptive=False), len(steps) + 1.0)
+        difference = first_difference(steps, observe_steps(plain, sessions_of(scenario))[0])
+        assert difference is not None, f"{scenario.name} shows nothing of the adaptive threshold"
+        rows.append(
+            f"| `{scenario.name}` | {difference.step} | {_did(difference, True)} | {_did(difference, False)} |"
+        )
+    return "\n".join([*rows, ""])
+
+
 def evidence_table(older: str, newer: str) -> str:
     """What two versions did in the first step at which they differ, by scenario."""
     rows = [f"| scenario | step | {older} | {newer} |", "| --- | --- | --- | --- |"]
@@ -75,6 +96,7 @@ def _did(d: Difference, older: bool) -> str:
 def parts() -> dict[str, str]:
     """Every generated part of the page by its name."""
     found = {f"diff {name}": diff_block(*pair) for name, pair in DIFFS.items()}
+    found["evidence adaptive"] = adaptive_table()
     return found | {f"evidence {name}": evidence_table(*pair[2:]) for name, pair in PAIRS.items()}
 
 

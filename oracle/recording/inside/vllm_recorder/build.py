@@ -55,7 +55,11 @@ _MODEL = {
 }
 
 # Settings a scenario may leave to the version; each is a field of its SchedulerConfig.
-_OPTIONAL = {"reserve_full_isl": "scheduler_reserve_full_isl", "watermark": "watermark"}
+_OPTIONAL = {
+    "chunk_adaptive": "long_prefill_token_threshold_adaptive",
+    "reserve_full_isl": "scheduler_reserve_full_isl",
+    "watermark": "watermark",
+}
 
 Scenario = dict[str, Any]
 Hasher = Callable[[Any], Any] | None
@@ -160,6 +164,7 @@ def _assert_in_force(scheduler: Any, scenario: Scenario, cached: bool) -> None:
         "budget": (scheduler.max_num_scheduled_tokens, scenario["budget"]),
         "max_seqs": (scheduler.max_num_running_reqs, scenario["max_seqs"]),
         "chunk": (config.long_prefill_token_threshold, scenario.get("chunk", 0)),
+        "adaptive chunk": (_adaptive(config), bool(scenario.get("chunk_adaptive", False))),
         "chunked prefill": (config.enable_chunked_prefill, True),
         "asynchronous scheduling": (bool(config.async_scheduling), False),
         "prefix caching": (scheduler.kv_cache_manager.enable_caching, cached),
@@ -167,6 +172,11 @@ def _assert_in_force(scheduler: Any, scenario: Scenario, cached: bool) -> None:
     }
     for name, (found, asked) in pairs.items():
         assert found == asked, f"{name}: asked for {asked}, in force {found}"
+
+
+def _adaptive(config: Any) -> bool:
+    """Whether the threshold is an adaptive one; versions before 0.31 have none such."""
+    return bool(getattr(config, "long_prefill_token_threshold_adaptive", False))
 
 
 def in_force(scheduler: Any) -> dict[str, Any]:
@@ -181,6 +191,7 @@ def in_force(scheduler: Any) -> dict[str, Any]:
         "max_seqs": scheduler.max_num_running_reqs,
         "block_size": scheduler.block_size,
         "chunk": config.long_prefill_token_threshold,
+        **({"chunk_adaptive": True} if _adaptive(config) else {}),
         "policy": config.policy,
         "prefix_caching": manager.enable_caching,
         "max_model_len": scheduler.max_model_len,
