@@ -5,8 +5,8 @@ Bodies are block indices into `Program.blocks`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 from serq.ir.expressions import CRef, Expr, Node
 
@@ -142,22 +142,24 @@ class Fork(Stmt):
 
 def bodies(stmt: Stmt) -> tuple[int, ...]:
     """The blocks directly inside a statement."""
-    match stmt:
-        case Hold(body=b) | Loop(body=b) | While(body=b) | Fork(body=b):
-            return (b,)
-        case Branch(then=b, other=c):
-            return (b, c)
-        case _:
-            return ()
+    inside = _BODIES.get(type(stmt))
+    return () if inside is None else inside(stmt)
+
+
+_BODIES: dict[type[Stmt], Callable[[Any], tuple[int, ...]]] = {
+    Hold: lambda s: (s.body,),
+    Loop: lambda s: (s.body,),
+    While: lambda s: (s.body,),
+    Fork: lambda s: (s.body,),
+    Branch: lambda s: (s.then, s.other),
+}
 
 
 def assigned(stmt: Stmt) -> int | None:
     """The attribute slot a statement assigns, if any."""
-    match stmt:
-        case Set(slot=slot) | Choose(var=slot):
-            return slot
-        case _:
-            return None
+    if isinstance(stmt, Set):
+        return stmt.slot
+    return stmt.var if isinstance(stmt, Choose) else None
 
 
 def references(stmt: Stmt) -> Iterator[CRef]:

@@ -19,8 +19,10 @@ Builder = Callable[[Children], Any]
 
 def span_of(children: Children) -> Span:
     """From the first symbol to the last one present; the first is always present."""
-    last = next(c for c in reversed(children) if c is not None)
-    if isinstance(last, tuple):
+    last = children[-1]
+    if last is None:
+        last = next(c for c in reversed(children) if c is not None)
+    if type(last) is tuple:
         last = last[-1]
     return between(children[0].span, last.span)
 
@@ -89,7 +91,7 @@ _EXPRESSIONS: dict[str, Builder] = {
     "index": _parenthesised,
     "exprs": listed,
     "refs": listed,
-    "ref": lambda c: t.Ref(span_of(c), c[0], c[1] if len(c) > 1 else None),
+    "ref": lambda c: t.Ref(c[0].span if len(c) == 1 else span_of(c), c[0], c[1] if len(c) > 1 else None),
     "dotted": node(t.Ref, 0, 1, 2, 3),
     "members": lambda c: tuple(c[1::2]),
     "cond": node(t.Cond, 0, 2, 4),

@@ -346,5 +346,7 @@ class ExpressionLinker:
 
 def joint(targets: list[ex.PoolTarget | ex.StageTarget]) -> ex.CostTarget:
     """The target of a cost of some resources: each once, pools first, in the order of the IR."""
+    if len(targets) == 1:
+        return targets[0]
     distinct = sorted(set(targets), key=lambda t: (isinstance(t, ex.StageTarget), t.base))
     return distinct[0] if len(distinct) == 1 else ex.JointTarget(targets=tuple(distinct))

@@ -32,9 +32,9 @@ def walk(expr: ex.Expr) -> Iterator[Visit]:
     while stack:
         visit = stack.pop()
         yield visit
-        steps = steps_down(visit.expr)
-        if steps:
-            children = ex.children(visit.expr)
+        children = ex.children(visit.expr)
+        if children:
+            steps = steps_down(visit.expr)
             stack += [Visit(c, visit, s) for c, s in zip(reversed(children), reversed(steps), strict=True)]
 
 

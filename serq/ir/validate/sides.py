@@ -74,28 +74,24 @@ def assignments(facts: Facts) -> None:
 
 def client_costs(facts: Facts) -> None:
     """The workload makes and reads no cost of a resource the server holds, grows, loads or runs."""
-    pools, stages = _server_resources(facts)
     roots = (facts.program.init, facts.program.turn)
-    for located in facts.statements:
-        if located.side != "Workload" or located.block in roots:
-            continue
-        _client_statement(facts, located, pools, stages)
-
-
-def _client_statement(facts: Facts, located: Located, pools: set[int], stages: set[int]) -> None:
-    for site in facts.sites_of(located):
-        for visit in site.visits:
-            if not is_cost(facts, visit.expr):
-                continue
-            target = _target(facts, visit.expr)
-            if _overlaps(facts, target, pools, stages):
-                facts.add(
-                    "SQ510",
-                    f"the workload handles a cost of `{facts.names.target(target)}`, which the server uses, "
-                    f"in {site.what}",
-                    visit.path(site.path),
-                    "send a size; the server converts it where it uses the resource",
-                )
+    own = [x for x in facts.statements if x.side == "Workload" and x.block not in roots]
+    costs = [
+        (site, v) for x in own for site in facts.sites_of(x) for v in site.visits if is_cost(facts, v.expr)
+    ]
+    if not costs:
+        return
+    pools, stages = _server_resources(facts)
+    for site, visit in costs:
+        target = _target(facts, visit.expr)
+        if _overlaps(facts, target, pools, stages):
+            facts.add(
+                "SQ510",
+                f"the workload handles a cost of `{facts.names.target(target)}`, which the server uses, "
+                f"in {site.what}",
+                visit.path(site.path),
+                "send a size; the server converts it where it uses the resource",
+            )
 
 
 def _target(facts: Facts, e: ex.Expr) -> ex.CostTarget:

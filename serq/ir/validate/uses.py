@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
@@ -93,9 +93,8 @@ def _statement(facts: Facts, site: Site, located: Located) -> None:
         case st.Grow(pool=ref) | st.Load(pool=ref):
             _use(facts, site, _pool(ref), found)
         case st.Run(stage=stage, also=also):
-            _use(
-                facts, site, _span(ex.StageTarget(base=r.base, count=r.count) for r in (stage, *also)), found
-            )
+            targets = [ex.StageTarget(base=r.base, count=r.count) for r in (stage, *also)]
+            _use(facts, site, _span(targets), found)
         case _:
             _ordinary(facts, site, found, "it takes an ordinary quantity")
 
@@ -107,15 +106,17 @@ def _hold(facts: Facts, site: Site, hold: st.Hold, steps: IrPath, found: Type) -
         case ("lease", 1):
             _ordinary(facts, site, found, "a duration is in seconds")
         case _:
-            _use(facts, site, _span(_pool(p.pool) for p in hold.pools), found)
+            _use(facts, site, _span([_pool(p.pool) for p in hold.pools]), found)
 
 
 def _pool(ref: ex.CRef) -> ex.PoolTarget:
     return ex.PoolTarget(base=ref.base, count=ref.count)
 
 
-def _span(parts: Iterable[ex.PoolTarget | ex.StageTarget]) -> ex.CostTarget | None:
+def _span(parts: Sequence[ex.PoolTarget | ex.StageTarget]) -> ex.CostTarget | None:
     """The cost several resources share: one target, a joint one, or none for no resource."""
+    if len(parts) == 1:
+        return parts[0]
     unique = sorted(set(parts), key=target_key)
     if len(unique) > 1:
         return ex.JointTarget(targets=tuple(unique))
