@@ -103,7 +103,7 @@ def _smaller(data: Data) -> Iterator[Data]:
     for i in reversed(range(len(requests))):
         if len(requests) > 1 and not any(_refers(r, i) for r in requests):
             yield {**data, "requests": [_renumbered(r, i) for k, r in enumerate(requests) if k != i]}
-    for key in ("chunk", "watermark", "priority", "prefix_caching"):
+    for key in ("chunk_adaptive", "chunk", "watermark", "priority", "prefix_caching"):
         if data.get(key):
             yield {k: v for k, v in data.items() if k != key}
     for i, r in enumerate(requests):

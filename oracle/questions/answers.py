@@ -26,7 +26,7 @@ _ROUNDS = 10
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer. `simulated` is None when no run was made, since it would take too many steps."""
+    """One answer. `simulated` is None when no run was made: it would take too many steps, or none is `runnable`."""
 
     key: str
     question: str
@@ -34,6 +34,7 @@ class Answer:
     text: str
     closed: Facts = field(default_factory=dict)
     simulated: Facts | None = None
+    runnable: bool = True
 
     @property
     def agrees(self) -> bool | None:
@@ -46,7 +47,7 @@ def answers(s: Settings) -> list[Answer]:
     asked: list[Callable[[Settings], Answer]] = [_prompt, _answer, _queue, _itself, _together, _wait]
     if s.policy == "priority":
         asked.append(_priority)
-    return [ask(s) for ask in (*asked, _repair)]
+    return [ask(s) for ask in (*asked, _start, _repair)]
 
 
 def overall(found: list[Answer]) -> Verdict:
@@ -225,7 +226,7 @@ def _wait(s: Settings) -> Answer:
     question = "How long does a short request wait behind a long prefill?"
     prompt = closed.long_beside_short(s)
     if prompt == 0:
-        return Answer("short_wait", question, None, "nothing runs: there is no usable block")
+        return Answer("short_wait", question, None, "nothing runs: there is no usable block", runnable=False)
     threshold = s.long_prefill_token_threshold
     other = s.changed(long_prefill_token_threshold=0 if threshold else _suggested(s))
     facts, seen, texts = {}, {}, []
@@ -264,12 +265,26 @@ def _priority(s: Settings) -> Answer:
         "A more urgent one itself takes no place from those that run: with all places taken it waits until one ends"
     )
     if urgent < 1:
-        return Answer("priority", question, "starvation", text)
+        return Answer("priority", question, "starvation", text, runnable=False)
     late = [Request(1, 1, step, 0) for step in range(_ROUNDS) for _ in range(urgent)]
     seen = simulate(s, [Request(1, 1, 0, 1), *late], len(late) + _ROUNDS + patience(s))
     facts = {"waits for all that come": True}
     behind = all(seen.first[0] >= seen.first[i] for i in range(1, len(late) + 1))
     return Answer("priority", question, "starvation", text, facts, {"waits for all that come": behind})
+
+
+def _start(s: Settings) -> Answer:
+    question = "Does the server's own check at start let these settings through?"
+    asks = (
+        f"vLLM {s.vllm} asks for {_count(s.blocks(s.max_model_len), 'block')} of {s.usable_blocks:,} usable"
+    )
+    if closed.starts(s):
+        text = f"yes: {asks}"
+    elif s.longest <= s.capacity:
+        text = f"no: {asks}, although the last token of a request needs none"
+    else:
+        text = f"no: {asks}. A server older than 0.30, which counts the null block, may start with them"
+    return Answer("start", question, None, text, {"starts": closed.starts(s)}, runnable=False)
 
 
 def _repair(s: Settings) -> Answer:

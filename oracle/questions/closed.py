@@ -1,4 +1,4 @@
-"""What becomes of requests under a deployment's settings, by closed form (vLLM 0.31 and later).
+"""What becomes of requests under a deployment's settings, by closed form, under the rules of a version.
 
 Steps count from 0, the step in which the requests arrive.
 """
@@ -39,17 +39,17 @@ def longest_answer(s: Settings) -> Request:
 
 
 def fate(s: Settings, r: Request) -> Fate:
-    """What becomes of a request alone: nobody shares the budget, and no threshold holds."""
-    budget, capacity = s.max_num_batched_tokens, s.capacity
-    first = r.prompt if s.scheduler_reserve_full_isl else min(r.prompt, budget)
+    """What becomes of a request alone: nobody shares the budget, and a threshold holds in old versions only."""
+    chunk, capacity = s.chunk_alone, s.capacity
+    first = r.prompt if s.scheduler_reserve_full_isl else min(r.prompt, chunk)
     if first > capacity:
         return Fate("deadlock", 0)
-    prefilled = -(-r.prompt // budget) - 1
+    prefilled = -(-r.prompt // chunk) - 1
     if r.prompt + r.out - 1 <= capacity:
         return Fate("ends", prefilled + r.out - 1)
     if r.prompt > capacity:
         # The chunks that fit, and the step that finds no room for one more.
-        step, position, known = capacity // budget, capacity // budget * budget, r.prompt
+        step, position, known = capacity // chunk, capacity // chunk * chunk, r.prompt
     else:
         step, position, known = prefilled + capacity + 1 - r.prompt, capacity, capacity + 1
     if s.scheduler_reserve_full_isl:
@@ -59,13 +59,13 @@ def fate(s: Settings, r: Request) -> Fate:
 
 def _again(s: Settings, first: int, position: int, known: int) -> Fate:
     """What becomes of a request that has preempted itself and is let in with a chunk again."""
-    budget, capacity, step = s.max_num_batched_tokens, s.capacity, first
+    chunk, capacity, step = s.chunk_alone, s.capacity, first
     while True:
         found = position // s.block_size * s.block_size if s.enable_prefix_caching else 0
-        chunks = (capacity - found) // budget
-        if found + min(known - found, budget) > capacity:
+        chunks = (capacity - found) // chunk
+        if found + min(known - found, chunk) > capacity:
             return Fate("deadlock", step)
-        reached = found + chunks * budget
+        reached = found + chunks * chunk
         same = not s.enable_prefix_caching or reached // s.block_size * s.block_size == found
         if same:
             return Fate("livelock", first, chunks + 1)
@@ -95,6 +95,14 @@ def full_prompts_at_once(s: Settings) -> int:
     """How many of them are let in beside each other when their length is all prompt."""
     beside = (s.usable_blocks - s.watermark_blocks) // s.blocks(s.longest)
     return min(at_once(s), max(1, beside))
+
+
+def starts(s: Settings) -> bool:
+    """Whether the server's own check at start lets the settings through: it asks for a full context of usable blocks.
+
+    So do all versions known here (`check_enough_kv_cache_memory`); older ones counted the null block as usable.
+    """
+    return s.blocks(s.max_model_len) <= s.usable_blocks
 
 
 def promised(s: Settings) -> float:

@@ -10,7 +10,8 @@ from typing import Any
 
 from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.oracle.questions.reading import ALIASES, read_text, value_of
-from serq.oracle.questions.settings import KINDS, Given, Settings
+from serq.oracle.questions.settings import KINDS, VERSIONS, Given, Settings
+from serq.oracle.recorded import version_key
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # Lines that say one thing, best known last: what the server found wins over what it was asked for.
@@ -23,7 +24,8 @@ _SAYINGS: tuple[tuple[str, str, int], ...] = (
     ("max_model_len", r"\bmax_seq_len=(\d+)", 2),
 )
 _SIZE = re.compile(r"\b\w+(?: \+ host)? KV cache size: ([\d,]+) tokens(, Maximum concurrency)?")
-_NAMES = "|".join(sorted((*KINDS, *ALIASES), key=len, reverse=True))
+_NAMES = "|".join(sorted({*KINDS, *ALIASES} - {"vllm"}, key=len, reverse=True))
+_VERSION = re.compile(r"LLM engine \(v(\d+\.\d+)|vLLM (?:API )?server version (\d+\.\d+)")
 _WRITTEN = re.compile(rf"['\"]?\b({_NAMES})['\"]?\s*[=:]\s*(['\"]?)([\w.-]+)\2")
 
 
@@ -57,12 +59,28 @@ def settings_from_log(path: Path, over: Mapping[str, Given]) -> tuple[dict[str, 
             if found.name not in best or found.rank >= best[found.name].rank:
                 best[found.name] = found
         size = _size_in(line, number) or size
-    if not best and size is None:
+    given = dict(over)
+    remarks = list(_version(given, lines, path))
+    if not best and size is None and "vllm" not in given.keys() - over.keys():
         hint = "capture what the server prints from its start"
         message = f"{path.name} has no line about the settings of a server"
         raise SerqError(Diagnostic("SQ947", message, Place(str(path)), hint=hint))
-    given = {f.name: Given(f.value, f"{path.name} line {f.line}") for f in best.values()} | dict(over)
-    return given, list(_memory(given, size, path))
+    given = {f.name: Given(f.value, f"{path.name} line {f.line}") for f in best.values()} | given
+    return given, [*remarks, *_memory(given, size, path)]
+
+
+def _version(given: dict[str, Given], lines: list[str], path: Path) -> Iterator[str]:
+    """The version a server says it is of, and a remark where its rules are another's."""
+    for number, line in enumerate(lines, start=1):
+        match = _VERSION.search(line)
+        if match is None or "vllm" in given:
+            continue
+        said, source = match.group(1) or match.group(2), f"{path.name} line {number}"
+        older = [v for v in VERSIONS if version_key(v) <= version_key(said)]
+        rules = older[-1] if older else VERSIONS[0]
+        given["vllm"] = Given(rules, source)
+        if rules != said:
+            yield f"{source}: the rules of {said} are not known; those of {rules} are used"
 
 
 def _in_line(line: str, number: int) -> Iterator[_Found]:

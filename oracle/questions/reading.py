@@ -42,6 +42,8 @@ def value_of(name: str, value: Any, place: Place = Place()) -> Any:  # noqa: B00
         found = _whole(text)
     elif kind is float:
         found = _share(text)
+    elif name == "vllm":
+        found = _release(text)
     else:
         found = text
     if found is None:
@@ -66,6 +68,12 @@ def _share(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def _release(text: str) -> str:
+    """A version without what its rules do not depend on: v0.31.2 has those of 0.31."""
+    match = re.fullmatch(r"v?(\d+\.\d+)(\.\w+)*", text)
+    return match.group(1) if match else text
 
 
 def settings_from_file(path: Path) -> tuple[dict[str, Given], list[str]]:

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from serq.diagnostics import Diagnostic, SerqError
+from serq.oracle.request import rules_of
 from serq.oracle.scenario import Request, Scenario
 
 POLICIES = ("fcfs", "priority")
+# The versions of vLLM whose rules are recorded, oldest first.
+VERSIONS = ("0.30", "0.31", "0.33")
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Settings:
     enable_prefix_caching: bool = True
     scheduler_reserve_full_isl: bool = True
     watermark: float = 0.0
+    long_prefill_token_threshold_adaptive: bool = False
+    vllm: str = VERSIONS[-1]
 
     @property
     def usable_blocks(self) -> int:
@@ -49,9 +54,16 @@ class Settings:
 
     @property
     def chunk(self) -> int:
-        """What a prefill takes at most in a step while another request runs or waits."""
-        threshold = self.long_prefill_token_threshold
-        return min(threshold, self.max_num_batched_tokens) if threshold else self.max_num_batched_tokens
+        """What a prefill takes at most in a step while one other request runs or waits."""
+        threshold, budget = self.long_prefill_token_threshold, self.max_num_batched_tokens
+        if threshold and self.long_prefill_token_threshold_adaptive:
+            threshold = max(threshold, budget // 2)
+        return min(threshold, budget) if threshold else budget
+
+    @property
+    def chunk_alone(self) -> int:
+        """What the prefill of a request that is alone takes at most in a step."""
+        return self.chunk if rules_of(self.vllm).threshold_when_alone else self.max_num_batched_tokens
 
     def blocks(self, tokens: int) -> int:
         """The blocks that so many tokens take."""
@@ -75,6 +87,7 @@ class Settings:
             policy=self.policy,
             reserve_full_isl=self.scheduler_reserve_full_isl,
             watermark=self.watermark,
+            chunk_adaptive=self.long_prefill_token_threshold_adaptive,
         )
 
 
@@ -90,6 +103,8 @@ KINDS: Mapping[str, type] = {
     "enable_prefix_caching": bool,
     "scheduler_reserve_full_isl": bool,
     "watermark": float,
+    "long_prefill_token_threshold_adaptive": bool,
+    "vllm": str,
 }
 _LEAST = {"max_model_len": 2, "long_prefill_token_threshold": 0}
 
@@ -140,6 +155,10 @@ def _range(name: str, given: Given) -> Iterator[Diagnostic]:
         if value not in POLICIES:
             message = f"`policy` is {value!r} ({given.source}); it is one of {', '.join(POLICIES)}"
             yield Diagnostic("SQ942", message)
+    elif name == "vllm":
+        if value not in VERSIONS:
+            message = f"`vllm` is {value!r} ({given.source}); its rules are known for {', '.join(VERSIONS)}"
+            yield Diagnostic("SQ942", message)
     elif name == "watermark":
         if not 0 <= value < 1:
             message = f"`watermark` is {value:g} ({given.source}); it is a share from 0, below 1"
@@ -163,3 +182,6 @@ def _together(s: Settings, given: Mapping[str, Given]) -> Iterator[Diagnostic]:
             f"and `max_model_len` is {s.max_model_len}"
         )
         yield Diagnostic("SQ946", message, hint="vLLM refuses to start with these")
+    if s.long_prefill_token_threshold_adaptive and rules_of(s.vllm).threshold_when_alone:
+        message = f"vLLM {s.vllm} has no `long_prefill_token_threshold_adaptive`"
+        yield Diagnostic("SQ948", message, hint="0.31 was the first version to have it")

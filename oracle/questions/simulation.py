@@ -64,7 +64,7 @@ class Seen(TraceHook):
 def simulate(s: Settings, requests: Sequence[Request], horizon: int) -> Seen:
     """Run requests until a step, or to their end."""
     seen = Seen()
-    run(program_of(s.scenario(tuple(requests)), float(horizon)), hook=seen)
+    run(program_of(s.scenario(tuple(requests)), float(horizon), s.vllm), hook=seen)
     return seen
 
 
@@ -75,7 +75,7 @@ def recomputed(seen: Seen, requests: Sequence[Request]) -> int:
 
 def patience(s: Settings) -> int:
     """Steps in which a request that repeats itself has done so, and one that moves has moved."""
-    return s.capacity // s.max_num_batched_tokens + 3
+    return s.capacity // s.chunk_alone + 3
 
 
 def horizon_of(s: Settings, r: Request) -> int:

@@ -17,8 +17,7 @@ from serq.diagnostics import SerqError
 from serq.oracle.questions.answers import GRAVE, Answer, answers, overall
 from serq.oracle.questions.logs import settings_from_log
 from serq.oracle.questions.reading import settings_from_file, value_of
-from serq.oracle.questions.settings import KINDS, Deployment, Given, deployment_of
-from serq.oracle.request import LATEST
+from serq.oracle.questions.settings import KINDS, VERSIONS, Deployment, Given, deployment_of
 
 _STYLES = {"safe": "green", "deadlock": "bold red", "livelock": "bold red", "starvation": "yellow"}
 _AGREES = {
@@ -41,6 +40,10 @@ _AGREES = {
 @click.option("--enable-prefix-caching", metavar="true|false", help="Whether prefixes are cached.")
 @click.option("--scheduler-reserve-full-isl", metavar="true|false", help="Whether a whole prompt must fit.")
 @click.option("--watermark", metavar="SHARE", help="Memory an admission leaves free.")
+@click.option(
+    "--long-prefill-token-threshold-adaptive", metavar="true|false", help="Whether a fair share raises it."
+)
+@click.option("--vllm", metavar="|".join(VERSIONS), help="The version whose rules hold (the newest).")
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON.")
 def command(file: Path | None, log: Path | None, as_json: bool, **flags: str | None) -> int:
     """Answer whether a deployment of vLLM can hang, and what its memory holds.
@@ -80,7 +83,7 @@ def _deployment(file: Path | None, log: Path | None, flags: dict[str, str | None
 def _data(deployment: Deployment, found: list[Answer]) -> dict[str, Any]:
     values = asdict(deployment.settings)
     return {
-        "vllm": LATEST,
+        "vllm": deployment.settings.vllm,
         "verdict": overall(found),
         "settings": {n: {"value": values[n], "source": deployment.sources[n]} for n in KINDS},
         "usable_blocks": deployment.settings.usable_blocks,
@@ -107,13 +110,13 @@ def _print_settings(console: Console, deployment: Deployment) -> None:
         value = str(values[name]).lower() if KINDS[name] is bool else str(values[name])
         source = deployment.sources[name]
         console.print(
-            Text.assemble(f"{name:<30}{value:>10}  ", (source, "yellow" if source == "assumed" else "dim"))
+            Text.assemble(f"{name:<38}{value:>10}  ", (source, "yellow" if source == "assumed" else "dim"))
         )
     for note in deployment.notes:
         console.print(f"note: {note}", markup=False)
     console.print(
         f"{s.usable_blocks:,} usable blocks, {s.capacity:,} tokens: one block is the null block. "
-        f"The rules are those of vLLM {LATEST}."
+        f"The rules are those of vLLM {s.vllm}."
     )
 
 
@@ -122,7 +125,8 @@ def _print_answer(console: Console, a: Answer) -> None:
     if a.verdict is not None:
         parts += ["  ", (a.verdict, _STYLES[a.verdict])]
     console.print(Text.assemble(*parts))
-    for line in wrap(f"{a.text} ({_AGREES[a.agrees]})", console.width - 2):
+    run = _AGREES[a.agrees] if a.runnable else "nothing to run"
+    for line in wrap(f"{a.text} ({run})", console.width - 2):
         console.print(f"  {line}", markup=False)
     if a.agrees is False:
         console.print(f"  closed form {dict(a.closed)}, run {a.simulated}", style="bold red", markup=False)

@@ -85,7 +85,8 @@ def test_json_has_settings_answers_and_agreement(serq: Serq) -> None:
     assert answers["longest_answer"]["closed"] == {"outcome": "deadlock", "step": 1}
     assert answers["longest_answer"]["simulated"] == {"outcome": "deadlock", "step": 1}
     assert answers["repair"]["closed"] == {"num_gpu_blocks": 129, "max_model_len": 2033}
-    assert all(a["agrees"] for a in found["answers"])
+    assert all(a["agrees"] for a in found["answers"] if a["runnable"])
+    assert [a["key"] for a in found["answers"] if not a["runnable"]] == ["start"]
 
 
 def test_a_log_of_an_older_server(serq: Serq, tmp_path: Path) -> None:
@@ -102,6 +103,8 @@ def test_a_log_of_an_older_server(serq: Serq, tmp_path: Path) -> None:
         "enable_prefix_caching": False,
         "scheduler_reserve_full_isl": True,
         "watermark": 0.0,
+        "long_prefill_token_threshold_adaptive": False,
+        "vllm": "0.33",
     }
     assert found["settings"]["num_gpu_blocks"]["source"] == "s.log line 4"
     assert found["settings"]["max_model_len"]["source"] == "s.log line 5"
@@ -201,6 +204,21 @@ def test_a_name_near_a_setting_is_pointed_out(serq: Serq, tmp_path: Path) -> Non
         (("--num-gpu-blocks", 9, "--max-model-len", 9, "--policy", "lifo"), "SQ942"),
         (("--num-gpu-blocks", 9, "--max-model-len", 9, "--max-num-seqs", 4096), "SQ945"),
         (("--num-gpu-blocks", 9, "--max-model-len", 9, "--long-prefill-token-threshold", 10), "SQ946"),
+        (("--num-gpu-blocks", 9, "--max-model-len", 9, "--vllm", "0.32"), "SQ942"),
+        (("--num-gpu-blocks", 9, "--max-model-len", 9, "--vllm", "latest"), "SQ942"),
+        (
+            (
+                "--num-gpu-blocks",
+                9,
+                "--max-model-len",
+                9,
+                "--vllm",
+                "0.30",
+                "--long-prefill-token-threshold-adaptive",
+                "true",
+            ),
+            "SQ948",
+        ),
         (("none.yaml",), "SQ001"),
     ],
 )
@@ -242,3 +260,51 @@ def test_a_run_that_is_too_long_says_so(serq: Serq) -> None:
         "--max-num-seqs", 4,
     )  # fmt: skip
     assert done.status == 0 and "not run: too many steps" in done.out
+
+
+def test_the_rules_are_those_of_the_version_asked_for(serq: Serq) -> None:
+    args = (*SAFE, "--long-prefill-token-threshold", 64)
+    steps = {}
+    for version in ("0.30", "v0.31.0", "0.33"):
+        done = serq("capacity", *args, "--vllm", version, "--json")
+        found = data_of(done)
+        assert done.status == 0 and found["vllm"] in version
+        steps[found["vllm"]] = {a["key"]: a for a in found["answers"]}["longest_prompt"]["simulated"]["step"]
+    assert steps == {"0.30": 31, "0.31": 0, "0.33": 0}
+    assert "The rules are those of vLLM 0.33." in serq("capacity", *args).out
+
+
+@pytest.mark.parametrize(
+    ("line", "version", "note"),
+    [
+        ("INFO [core.py:140] Initializing a V1 LLM engine (v0.30.1) with config: model='m'", "0.30", None),
+        ("INFO [startup.py:18] vLLM server version 0.33.0, serving model m", "0.33", None),
+        ("INFO [api_server.py:9] vLLM API server version 0.31.0", "0.31", None),
+        (
+            "INFO vLLM API server version 0.32.0",
+            "0.31",
+            "the rules of 0.32 are not known; those of 0.31 are used",
+        ),
+        (
+            "INFO vLLM API server version 0.11.0",
+            "0.30",
+            "the rules of 0.11 are not known; those of 0.30 are used",
+        ),
+        ("vllm:num_requests_running=3", "0.33", None),
+    ],
+)
+def test_the_version_a_log_tells_of(
+    serq: Serq, tmp_path: Path, line: str, version: str, note: str | None
+) -> None:
+    log = written(tmp_path, "s.log", f"max_seq_len=64\n{line}\n")
+    done = serq("capacity", "--log", log, "--num-gpu-blocks", 20, "--json")
+    assert values_of(done)["vllm"] == version
+    assert data_of(done)["notes"] == ([f"s.log line 2: {note}"] if note else [])
+    flag = serq("capacity", "--log", log, "--num-gpu-blocks", 20, "--vllm", "0.31", "--json")
+    assert values_of(flag)["vllm"] == "0.31" and data_of(flag)["notes"] == []
+
+
+def test_the_check_at_start_is_told_and_needs_no_run(serq: Serq) -> None:
+    refused = " ".join(serq("capacity", *EXACTLY).out.split())
+    assert "no: vLLM 0.33 asks for 128 blocks of 127 usable" in refused and "(nothing to run)" in refused
+    assert "yes: vLLM 0.33 asks for 128 blocks of 128 usable" in " ".join(serq("capacity", *SAFE).out.split())

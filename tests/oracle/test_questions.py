@@ -11,6 +11,7 @@ import pytest
 from serq.oracle.questions import closed
 from serq.oracle.questions.answers import answers, overall, overlapping, seen_together
 from serq.oracle.questions.closed import Fate, fate, longest_answer, longest_prompt, wait_behind_long
+from serq.oracle.questions.settings import VERSIONS as RELEASES
 from serq.oracle.questions.settings import Settings
 from serq.oracle.questions.simulation import MOST_STEPS, Seen, recomputed, seen_fate, simulate
 from serq.oracle.recorded import RECORDED, SCENARIOS, Step, read_trace
@@ -23,6 +24,7 @@ class Recording:
     """What the real scheduler did: each request's first and last step, its preemptions, who waits at the end."""
 
     def __init__(self, name: str, version: str) -> None:
+        self.vllm = version.rpartition(".")[0]
         self.scenario: Scenario = read_scenario(SCENARIOS / f"{name}{SUFFIX}")
         self.steps: tuple[Step, ...] = read_trace(RECORDED / version / f"{name}.trace.json.gz").steps
         self.first: dict[int, int] = {}
@@ -55,6 +57,8 @@ class Recording:
             enable_prefix_caching=s.prefix_caching,
             scheduler_reserve_full_isl=s.reserve_full_isl,
             watermark=s.watermark,
+            long_prefill_token_threshold_adaptive=s.chunk_adaptive,
+            vllm=self.vllm,
         )
 
     def simulated(self) -> Seen:
@@ -172,6 +176,7 @@ def test_report_5_without_the_full_check_it_starts_again_for_ever(version: str) 
         "self_preemption": "livelock",
         "concurrency": None,
         "short_wait": None,
+        "start": None,
         "repair": None,
     }
     assert fate(large, longest_prompt(large)) == Fate("livelock", 9, 10)
@@ -309,6 +314,95 @@ def test_report_38_what_the_printed_concurrency_means(version: str) -> None:
     assert r.together == 8
 
 
+# Versions.
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["07_threshold_alone_or_not", "53_incident_short_behind_long_threshold", "76_threshold_waiting_counts"],
+)
+def test_before_0_31_a_threshold_holds_for_a_request_alone(name: str) -> None:
+    older, newer = recording(name, "0.30.0"), recording(name, "0.31.0")
+    both(older)
+    both(newer)
+    assert max(older.ended.values()) > max(newer.ended.values())
+
+
+def test_a_prefill_alone_takes_as_long_as_its_version_says() -> None:
+    s = plain(20, 200, max_num_batched_tokens=64, max_num_seqs=4, long_prefill_token_threshold=16)
+    for version, step in (("0.30", 9), ("0.31", 2), ("0.33", 2)):
+        of = s.changed(vllm=version)
+        assert fate(of, Request(160, 1)) == seen_fate(of, Request(160, 1)) == Fate("ends", step)
+
+
+def test_a_verdict_can_depend_on_the_version() -> None:
+    """Of three blocks two are usable: a first chunk of the whole prompt never fits, one of a block does."""
+    s = plain(
+        3, 48, max_num_batched_tokens=64, max_num_seqs=4, long_prefill_token_threshold=16,
+        scheduler_reserve_full_isl=False,
+    )  # fmt: skip
+    assert by_key(s.changed(vllm="0.33"))["longest_prompt"] == "deadlock"
+    assert by_key(s.changed(vllm="0.31"))["longest_prompt"] == "deadlock"
+    assert by_key(s.changed(vllm="0.30"))["longest_prompt"] == "livelock"
+
+
+@pytest.mark.parametrize("name", ["12_priority", "92_priority_self_preempt_others_after"])
+def test_a_self_preemption_under_priority_is_that_of_the_version(name: str, version: str) -> None:
+    r = recording(name, version)
+    both(r)
+    other = simulate(
+        r.settings.changed(vllm="0.31" if r.vllm == "0.33" else "0.33"), r.scenario.requests, len(r.steps) + 9
+    )
+    assert other.ended != r.ended
+
+
+def said(s: Settings) -> list[tuple[object, ...]]:
+    """What the answers say, by question, without the words."""
+    return [(a.key, a.verdict, dict(a.closed), a.simulated and dict(a.simulated)) for a in answers(s)]
+
+
+@pytest.mark.parametrize("seed", range(300, 330))
+def test_no_answer_differs_between_0_31_and_0_33(seed: int) -> None:
+    s = drawn(seed).changed(vllm="0.31")
+    assert said(s) == said(s.changed(vllm="0.33"))
+
+
+def test_some_answers_differ_between_0_30_and_0_31() -> None:
+    made = [drawn(seed).changed(long_prefill_token_threshold_adaptive=False) for seed in range(300, 330)]
+    differ = [s for s in made if said(s.changed(vllm="0.30")) != said(s.changed(vllm="0.31"))]
+    assert len(differ) > 3 and all(s.long_prefill_token_threshold for s in differ)
+
+
+def test_an_adaptive_threshold_is_half_the_budget_beside_one_other() -> None:
+    s = plain(60, 400, max_num_batched_tokens=64, max_num_seqs=8, long_prefill_token_threshold=8)
+    adaptive = s.changed(long_prefill_token_threshold_adaptive=True)
+    assert (s.chunk, adaptive.chunk, s.changed(long_prefill_token_threshold=48).chunk) == (8, 32, 48)
+    long_and_short = [Request(384, 1), Request(1, 1)]
+    assert simulate(adaptive, long_and_short, 99).first == {0: 0, 1: 0}
+    assert wait_behind_long(adaptive) == 0
+
+
+@pytest.mark.parametrize(
+    ("blocks", "length", "starts"),
+    [
+        (128, 2048, False),
+        (129, 2048, True),
+        (128, 2032, True),
+        (128, 2033, False),
+        (2, 16, True),
+        (1, 16, False),
+    ],
+)
+def test_the_check_at_start_asks_for_a_full_context_of_usable_blocks(
+    blocks: int, length: int, starts: bool
+) -> None:
+    for release in RELEASES:
+        (answer,) = [a for a in answers(plain(blocks, length, vllm=release)) if a.key == "start"]
+        assert answer.closed == {"starts": starts} and answer.agrees is None
+    # It refuses one length that every request would be served in.
+    assert overall(answers(plain(128, 2033))) == "safe"
+
+
 # Closed forms against runs.
 
 
@@ -329,6 +423,8 @@ def drawn(seed: int) -> Settings:
         enable_prefix_caching=rng.random() < 0.5,
         scheduler_reserve_full_isl=rng.random() < 0.5,
         watermark=rng.choice([0.0, 0.0, 0.1, 0.5]),
+        vllm=(release := rng.choice(RELEASES)),
+        long_prefill_token_threshold_adaptive=release != "0.30" and rng.random() < 0.5,
     )
 
 

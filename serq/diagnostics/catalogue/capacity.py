@@ -51,4 +51,10 @@ register(
         "None of the lines that a server writes as it starts is in the file.",
         "Capture the output of `vllm serve` from its start.",
     ),
+    Code(
+        "SQ948",
+        "a setting the version does not have",
+        "The setting came with a later version of vLLM; the one named has no such option and refuses it.",
+        "Leave the setting out, or give the version the server really is of.",
+    ),
 )
