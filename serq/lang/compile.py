@@ -83,13 +83,19 @@ def compile_text(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Keep the cycle collector out: trees have no cycles, and it would walk them again and again."""
+    """Keep the cycle collector out: trees have no cycles, and it would walk them again and again.
+
+    What was made meanwhile counts as old afterwards, so that it is not walked as soon as this ends.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            if gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

@@ -69,21 +69,18 @@ def find(node: Node, *kinds: type[N]) -> Iterator[N]:
         cls = type(current)
         if cls in kinds:
             yield current
-        below: list[Any] = []
         for name in ways.get(cls, ()):
             value = getattr(current, name)
-            if type(value) is tuple:
-                below += [v for v in value if type(v) in ways]
-            elif type(value) in ways:
-                below.append(value)
-        if below:
-            below.reverse()
-            stack += below
+            kind = type(value)
+            if kind is tuple:
+                stack += [v for v in reversed(value) if type(v) in ways]
+            elif kind in ways:
+                stack.append(value)
 
 
 @cache
 def _ways(kinds: frozenset[type[Node]]) -> Mapping[type[Node], tuple[str, ...]]:
-    """For each class of node that is or may contain one of the kinds, the fields through which it may."""
+    """For each class of node that is or may contain one of the kinds, the fields through which it may, last first."""
     reaching = set(kinds)
     while True:
         found = {cls for cls, held in _held().items() if any(classes & reaching for classes in held.values())}
@@ -91,12 +88,13 @@ def _ways(kinds: frozenset[type[Node]]) -> Mapping[type[Node], tuple[str, ...]]:
             break
         reaching |= found
     return {
-        cls: tuple(name for name, classes in _held()[cls].items() if classes & reaching) for cls in reaching
+        cls: tuple(name for name, classes in reversed(_held()[cls].items()) if classes & reaching)
+        for cls in reaching
     }
 
 
 @cache
-def _held() -> Mapping[type[Node], Mapping[str, frozenset[type[Node]]]]:
+def _held() -> Mapping[type[Node], dict[str, frozenset[type[Node]]]]:
     """The classes of node that each field of each class may hold."""
     known = {c for c in vars(tree).values() if isinstance(c, type) and issubclass(c, Node)}
     held: dict[type[Node], dict[str, frozenset[type[Node]]]] = {}
