@@ -41,14 +41,28 @@ class CostError(Exception):
     """Why a cost is outside the fragment."""
 
 
-def cost_term(e: ex.Expr) -> Term:
-    """A cost as a term; raises `CostError`."""
+def cost_term(e: ex.Expr, lone_tokens: bool = False) -> Term:
+    """A cost as a term; raises `CostError`.
+
+    The constant is at least 1, or, with `lone_tokens`, each token takes time: where nobody is
+    preempted, no iteration starts without one.
+    """
     form = _form(e)
-    if form.get("", Fraction(0)) < 1:
-        raise CostError(
-            f"the constant part of the cost is {_shown(form.get('', Fraction(0)))}, not at least 1"
-        )
+    constant_part = form.get("", Fraction(0))
+    if constant_part < 1 and not (lone_tokens and constant_part == 0 and _takes_time(form)):
+        raise CostError(f"the constant part of the cost is {_shown(constant_part)}, not at least 1")
     return _term(form)
+
+
+def _takes_time(form: Form) -> bool:
+    """Whether a single token takes at least 1, be it of a prefill or of a decode."""
+    return all(sum(v for k, v in form.items() if _sees(k, kind)) >= 1 for kind in ("prefilled", "decoders"))
+
+
+def _sees(atom: Atom, kind: str) -> bool:
+    if isinstance(atom, Tile):
+        return any(_sees(a, kind) and v > 0 for a, v in atom.sum)
+    return atom in ("tokens", kind)
 
 
 def _form(e: ex.Expr) -> Form:

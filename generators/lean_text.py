@@ -113,9 +113,11 @@ def constants(names: Sequence[str], used: Iterable[int]) -> dict[int, Constant]:
 class LeanText:
     """Writes the parts of one translated program."""
 
-    def __init__(self, t: m.Translated) -> None:
+    def __init__(self, t: m.Translated, named: Iterable[int] = ()) -> None:
+        """`named` are slots that get a name although the program does not speak of them."""
         self.t = t
         found = _Used()
+        found.slots |= set(named)
         found.program(t)
         self.slots = constants(t.attrs, found.slots)
         self.pools = constants(t.pool_names, range(len(t.pool_names)))

@@ -6,7 +6,7 @@ the fragment exactly when nothing was refused.
 
 from __future__ import annotations
 
-from serq.diagnostics import Diagnostic, SerqError, ordered
+from serq.diagnostics import SerqError, ordered
 from serq.generators import costs
 from serq.generators.expressions import Expressions, unsafe_parts
 from serq.generators.model import Client, Deployment, Lit, PoolSpec, Slots, Term, Translated, Values
@@ -21,15 +21,6 @@ from serq.ir.validate import validate
 from serq.ir.validate.constants import constant
 
 
-def membership(program: pr.Program) -> tuple[Diagnostic, ...]:
-    """Every reason why a program is outside the Lean fragment; none for a member (generators.md §8)."""
-    try:
-        translate(program)
-    except SerqError as error:
-        return error.diagnostics
-    return ()
-
-
 def translate(program: pr.Program) -> Translated:
     """A program as terms of the model. Raises `SerqError` with every reason why it is not a member."""
     invalid = validate(program)
@@ -37,24 +28,30 @@ def translate(program: pr.Program) -> Translated:
         raise SerqError(invalid)
     with deep_recursion():
         refusals = Refusals()
-        made = _Translation(program, refusals).whole()
+        made = Translation(program, refusals).whole()
     if refusals.found:
         raise SerqError(ordered(refusals.found))
     return made
 
 
-class _Translation:
+class Translation:
+    """The walk over a program whose sessions are explicit."""
+
+    lone_tokens = False
+    """Whether it is enough that every iteration with a token takes time."""
+
     def __init__(self, program: pr.Program, refusals: Refusals) -> None:
         self.program = program
         self.refusals = refusals
         self.expressions = Expressions(program, refusals)
 
     def whole(self) -> Translated:
+        """The program as terms; what is refused is collected."""
         p = self.program
         self.refusals.know(p, ())
-        self._settings()
+        self.settings()
         self._stages()
-        clients = self._clients()
+        clients = self.clients()
         memory = self._step.memory if self._step is not None else None
         pools = tuple(self._pool(i, pool, memory) for i, pool in enumerate(p.pools))
         self._queues()
@@ -79,7 +76,8 @@ class _Translation:
 
     # Settings and workload
 
-    def _settings(self) -> None:
+    def settings(self) -> None:
+        """What holds of the program as a whole."""
         p, refuse = self.program, self.refusals.refuse
         if p.share is not None:
             refuse(Rule.SETTINGS, ("share",), "shared capacities of several stages are not modelled")
@@ -90,10 +88,16 @@ class _Translation:
             refuse(Rule.SETTINGS, ("trace",), message, "write the trace into it: `serq ir --inline-trace`")
         if p.registers:
             refuse(Rule.SETTINGS, ("registers",), "registers are not modelled")
-        for i, claim in enumerate(p.claims):
-            refuse(Rule.CLAIMS, ("claims", i), f"the claim `{claim.name}` is not translated")
+        self.claims()
 
-    def _clients(self) -> tuple[Client, ...]:
+    def claims(self) -> None:
+        """Claims speak of a family of workloads, not of one."""
+        for i, claim in enumerate(self.program.claims):
+            message = f"the claim `{claim.name}` of a program whose sessions are written out"
+            self.refusals.refuse(Rule.CLAIMS, ("claims", i), message, "let the sessions arrive")
+
+    def clients(self) -> tuple[Client, ...]:
+        """The explicit sessions."""
         p = self.program
         if not isinstance(p.arrival, pr.Sessions):
             word = "no arrivals" if p.arrival is None else f"arrivals `{type(p.arrival).__name__}`"
@@ -101,11 +105,16 @@ class _Translation:
             self.refusals.refuse(Rule.WORKLOAD, ("arrival",), f"{word}, not explicit sessions", hint)
             return ()
         self.refusals.know(p.arrival, ("arrival",))
-        if p.blocks[p.turn]:
-            message = "the turn block is not empty"
-            self.refusals.refuse(Rule.WORKLOAD, ("blocks", p.turn), message, "give the sessions their turns")
+        self.turn_block()
         self._init(p.arrival)
         return tuple(self._client(i, s) for i, s in enumerate(p.arrival.sessions))
+
+    def turn_block(self) -> None:
+        """The turn block has to be empty."""
+        if self.program.blocks[self.program.turn]:
+            message = "the turn block is not empty"
+            path = ("blocks", self.program.turn)
+            self.refusals.refuse(Rule.WORKLOAD, path, message, "give the sessions their turns")
 
     def _init(self, arrival: pr.Sessions) -> None:
         """Presets take the place of `init`, so it may set only what every session presets."""
@@ -257,7 +266,7 @@ class _Translation:
 
     def _cost(self, e: ex.Expr, path: tuple[str | int, ...]) -> Term:
         try:
-            return costs.cost_term(e)
+            return costs.cost_term(e, lone_tokens=self.lone_tokens)
         except costs.CostError as error:
             self.refusals.refuse(Rule.COST, path, str(error))
             return Lit(1)

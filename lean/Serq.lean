@@ -5,6 +5,7 @@ public import Serq.Model.Covered
 public import Serq.Model.Fragment
 public import Serq.Model.Greedy
 public import Serq.Model.Ledger
+public import Serq.Model.Rates
 public import Serq.Model.Run
 public import Serq.Theorems.Attributes
 public import Serq.Theorems.BatchIsFill
@@ -16,6 +17,7 @@ public import Serq.Theorems.Memory
 public import Serq.Theorems.MemoryNeedsCover
 public import Serq.Theorems.NeverGrows
 public import Serq.Theorems.PoolAlgebra
+public import Serq.Theorems.Rates
 public import Serq.Theorems.Reaching
 public import Serq.Theorems.ReleaseOrder
 public import Serq.Theorems.ServingOrder

@@ -15,6 +15,8 @@ from serq.generators.toolchain.results import Judge, Message, ModuleResult, Stat
 from serq.oracle.lean_files import FOLDER
 
 _COPIED = ("lean-toolchain", "lakefile.toml")
+# What generated claims, and proofs of them by a run, rest on.
+_THEOREMS = ("Claims.lean", "Reaching.lean")
 _DECLARED = re.compile(r"^(?:theorem\s+(\S+)|namespace\s+(\S+))")
 
 
@@ -71,13 +73,15 @@ class LeanBench:
     def _prepare(self) -> None:
         for name in _COPIED:
             _write(self.folder / name, (FOLDER / name).read_text(encoding="utf-8"))
-        model = self.folder / "Serq" / "Model"
-        sources = {p.name: p for p in (FOLDER / "Serq" / "Model").glob("*.lean")}
-        for old in model.glob("*.lean"):
-            if old.name not in sources:
-                old.unlink()
-        for name, path in sources.items():
-            _write(model / name, path.read_text(encoding="utf-8"))
+        serq = FOLDER / "Serq"
+        sources = [*(serq / "Model").glob("*.lean"), *(serq / "Theorems" / name for name in _THEOREMS)]
+        wanted = {path.relative_to(FOLDER): path for path in sources}
+        for part in ("Model", "Theorems"):
+            for old in (self.folder / "Serq" / part).glob("*.lean"):
+                if old.relative_to(self.folder) not in wanted:
+                    old.unlink()
+        for part_of_project, path in wanted.items():
+            _write(self.folder / part_of_project, path.read_text(encoding="utf-8"))
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,4 +1,5 @@
-"""The generated files of the Lean project: one module a recorded scenario, and what names them (generators.md §1)."""
+"""The generated files of the Lean project: one module a recorded scenario, one a program with claims, and
+what names them (generators.md §1)."""
 
 from __future__ import annotations
 
@@ -6,8 +7,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from serq.diagnostics import SerqError
+from serq.generators.claims import Claimed, translate_claims
+from serq.generators.claims_text import (
+    Proved,
+    claim_theorems,
+    claims_module,
+    claims_module_name,
+    lean_name,
+    proof_theorems,
+    proved_module,
+)
 from serq.generators.recorded import module_name, recorded_module, theorem_names
 from serq.generators.render import render
+from serq.ir.decode import loads
 from serq.oracle.lean_recordings import covered_recordings, recording_of, translated
 from serq.oracle.recorded import Trace
 from serq.oracle.scenario import Scenario
@@ -16,6 +28,9 @@ FOLDER = Path(__file__).resolve().parent.parent / "lean"
 # The kernel runs a scenario in time that grows with its steps and with its sessions; beyond
 # this many of both together, a scenario stays with the interpreter.
 MOST_WORK = 460
+PAPERS = FOLDER.parent / "examples" / "papers" / "ir"
+# Claims that nobody has proved yet. Every other claim of a paper's program has a theorem of its name.
+OPEN = frozenset({"bari_rad.optimal_tiling", "dai_sarathi.bounded", "kong_svf.queueing_bound"})
 
 
 def generated_files() -> Mapping[Path, str]:
@@ -26,12 +41,48 @@ def generated_files() -> Mapping[Path, str]:
         recording = recording_of(scenario, trace)
         modules[module_name(recording.name)] = recorded_module(translated(scenario, trace), recording)
         names += theorem_names(recording)
+    modules |= claims_modules()
     below = FOLDER / "Serq" / "Generated"
     files = {below / f"{name}.lean": text for name, text in modules.items()}
     imports = [f"Serq.Generated.{name}" for name in sorted(modules)]
     files[FOLDER / "Serq" / "Generated.lean"] = render("root.lean", modules=imports)
     files[FOLDER / "obligatory" / "recorded.txt"] = render("obligatory.txt", kind="recorded", names=names)
+    files[FOLDER / "obligatory" / "claims.txt"] = render("obligatory.txt", kind="claims", names=_claimed())
     return files
+
+
+def claims_modules() -> dict[str, str]:
+    """The modules of the papers' claims, and the one that ties their proofs to them."""
+    programs = claiming_programs()
+    modules = {claims_module_name(name): claims_module(name, claimed) for name, claimed in programs.items()}
+    proved = proved_claims(programs)
+    imports = [f"Serq.Theorems.Papers.{name}" for name in sorted({p.program for p in proved})]
+    return {**modules, "ClaimsProved": proved_module(imports, proved)}
+
+
+def claiming_programs() -> dict[str, Claimed]:
+    """The papers' programs by name, with their claims."""
+    found = sorted(PAPERS.glob("*.ir.json"))
+    return {
+        p.name.removesuffix(".ir.json"): translate_claims(loads(p.read_text(encoding="utf-8"), str(p)))
+        for p in found
+    }
+
+
+def proved_claims(programs: Mapping[str, Claimed]) -> list[Proved]:
+    """The claims that have a theorem."""
+    return [
+        Proved(lean_name(name), claim.name)
+        for name, claimed in programs.items()
+        for claim in claimed.claims
+        if f"{name}.{claim.name}" not in OPEN
+    ]
+
+
+def _claimed() -> list[str]:
+    programs = claiming_programs()
+    examples = [t for name, claimed in programs.items() for t in claim_theorems(name, claimed)]
+    return examples + proof_theorems(proved_claims(programs))
 
 
 def chosen_recordings() -> Iterator[tuple[Scenario, Trace]]:

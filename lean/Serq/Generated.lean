@@ -1,5 +1,10 @@
 module
 
+public import Serq.Generated.ClaimsBariRad
+public import Serq.Generated.ClaimsDaiFastertransformer
+public import Serq.Generated.ClaimsDaiSarathi
+public import Serq.Generated.ClaimsKongSvf
+public import Serq.Generated.ClaimsProved
 public import Serq.Generated.Statements
 public import Serq.Generated.Trace01Published
 public import Serq.Generated.Trace02SelfPreemptPrefill

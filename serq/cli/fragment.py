@@ -14,8 +14,8 @@ from serq.cli.options import Choices, ProgramCommand, choices, program_options
 from serq.cli.output import report_diagnostics
 from serq.diagnostics import Diagnostic, format_path
 from serq.diagnostics.render import as_dict
+from serq.generators.membership import membership
 from serq.generators.refusals import rule_of
-from serq.generators.translate import membership
 
 
 @click.command(cls=ProgramCommand)

@@ -24,6 +24,7 @@ VERBS = (
     "fragment",
     "ir",
     "lean",
+    "lean claims",
     "lean drt",
     "oracle",
     "oracle drift",

@@ -9,10 +9,11 @@ from itertools import islice
 
 import pytest
 
+from serq.generators.membership import membership
 from serq.generators.outcomes import Outcome, Statement, batch_module, outcome_theorems
 from serq.generators.random_cases import Case, Request, program_of_case, random_case, smaller
 from serq.generators.toolchain import set_up
-from serq.generators.translate import membership, translate
+from serq.generators.translate import translate
 from serq.ir.validate import validate
 from serq.oracle import differential
 from serq.oracle.differential import (

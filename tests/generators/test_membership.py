@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from serq.generators import refusals
+from serq.generators.membership import membership
 from serq.generators.refusals import FIELDS, Rule, rule_of
-from serq.generators.translate import membership, translate
+from serq.generators.translate import translate
 from serq.ir import expressions as ex
 from serq.ir import program as pr
 from serq.ir import statements as st
 from serq.ir.build import assign, branch, end, hold, observe, run, while_
-from serq.ir.quantity import call, context, greatest, when
+from serq.ir.quantity import call, context, greatest, lift, when
 from serq.ir.validate import validate
+from tests.generators.claims_programs import CLAIMS, at_end, claiming, some, total
 from tests.generators.fragment_programs import (
     AUX,
     DECODES,
@@ -94,9 +96,29 @@ def test_a_field_that_is_not_known_takes_its_program_out(monkeypatch: pytest.Mon
             if name in _ELSEWHERE:
                 continue
             monkeypatch.setitem(refusals.FIELDS, name, fields - {field})
-            said = [d.message for d in membership(_everything())]
+            program = CLAIMING.get(name) or _everything()
+            said = [d.message for d in membership(program)]
             assert f"the field `{field}` of {name} is not translated" in said, (name, field)
             monkeypatch.setitem(refusals.FIELDS, name, fields)
+
+
+_GAP = pr.Renewal(gap=lift(10))
+# Nodes that only programs with claims have.
+CLAIMING = {
+    "Poisson": claiming(CLAIMS),
+    "Claim": claiming(CLAIMS),
+    "EveryIteration": claiming(CLAIMS),
+    "Renewal": claiming(CLAIMS, arrival=_GAP),
+    "Batch": claiming(CLAIMS, arrival=pr.Batch(size=3)),
+    "SomeIteration": claiming(
+        [some("x", context("Ntok") > 0)], arrival=_GAP, init=lambda s: [assign(s.prompt, 1)]
+    ),
+    "Agg": claiming([at_end("x", total("late") < 9)]),
+}
+
+
+def test_programs_with_claims_are_members() -> None:
+    assert all(membership(program) == () for program in CLAIMING.values())
 
 
 # Nodes that the program below has none of.

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
+from serq.generators.claims import translate_claims
+from serq.generators.claims_text import Proved, claims_module, proved_module
 from serq.generators.outcomes import Iterated, Outcome, Statement, batch_module
 from serq.generators.recorded import Published, Recording, RunStep, recorded_module, theorem_names, windows
 from serq.generators.render import TEMPLATES, environment, render
@@ -16,6 +18,7 @@ from serq.generators.translate import translate
 from serq.ir.build import assign, branch, observe, run, while_
 from serq.ir.expressions import Attr
 from serq.ir.quantity import Quantity, context, when
+from tests.generators.claims_programs import CLAIMS, at_end, claiming, total
 from tests.generators.fragment_programs import DECODES, REQS, WAIT, Attributes, member, only_body
 
 PROMPT = Attr(slot=9)
@@ -55,7 +58,16 @@ def _every_construct() -> str:
     return batch_module("Batch", "a demonstration", [Statement("Case0", translate(program), outcome)])
 
 
+def _claims() -> str:
+    difference = total("late") - total("early")
+    return claims_module("a_program", translate_claims(claiming((*CLAIMS, at_end("late", difference <= 9)))))
+
+
 TEXTS = {
+    "claims.lean": _claims,
+    "claims_proved.lean": lambda: proved_module(
+        ["Serq.Theorems.Papers.A"], [Proved("A", "first"), Proved("A", "second")]
+    ),
     "recorded.lean": lambda: recorded_module(translate(member()), _recording(), size=3),
     "outcomes.lean": _every_construct,
     "statements.lean": lambda: render("statements.lean"),

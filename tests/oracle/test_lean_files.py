@@ -8,10 +8,19 @@ from pathlib import Path
 import pytest
 
 from serq.diagnostics import SerqError
+from serq.generators.claims_text import claims_module_name, lean_name
+from serq.generators.membership import membership
 from serq.generators.recorded import WINDOW, module_name, recorded_module, theorem_names, windows
-from serq.generators.translate import membership
 from serq.oracle.compare import first_difference
-from serq.oracle.lean_files import FOLDER, chosen_recordings, generated_files, in_reach
+from serq.oracle.lean_files import (
+    FOLDER,
+    OPEN,
+    chosen_recordings,
+    claiming_programs,
+    generated_files,
+    in_reach,
+    proved_claims,
+)
 from serq.oracle.lean_recordings import (
     covered_recordings,
     plain_program,
@@ -78,7 +87,8 @@ def test_modules_are_named_once_and_all_imported() -> None:
     files = generated_files()
     root = files[FOLDER / "Serq" / "Generated.lean"]
     modules = [p.stem for p in files if p.parent.name == "Generated"]
-    assert len(set(modules)) == len(modules) == len(CHOSEN) + 1
+    others = {"Statements", "ClaimsProved", *(claims_module_name(name) for name in claiming_programs())}
+    assert len(set(modules)) == len(modules) == len(CHOSEN) + len(others) and others < set(modules)
     assert all(f"public import Serq.Generated.{m}\n" in root for m in modules)
     names = files[FOLDER / "obligatory" / "recorded.txt"]
     assert all(f"Serq.Generated.{module_name(s.name)}.belongs_to_the_fragment" in names for s, _ in CHOSEN)
@@ -107,3 +117,21 @@ def test_a_scenario_without_a_recording_is_refused(tmp_path: Path) -> None:
     path.write_text((SCENARIOS / "05_request_cap.scenario.json").read_text())
     with pytest.raises(SerqError, match="SQ903"):
         read_recording(path)
+
+
+def test_every_claim_of_the_papers_is_stated_and_proved_unless_it_is_said_to_be_open() -> None:
+    programs = claiming_programs()
+    names = {f"{p}.{claim.name}" for p, claimed in programs.items() for claim in claimed.claims}
+    assert len(names) == 8 and names > OPEN
+    proofs = FOLDER / "Serq" / "Theorems" / "Papers"
+    for name in sorted(names):
+        program, claim = name.split(".")
+        path = proofs / f"{lean_name(program)}.lean"
+        there = path.is_file() and f"theorem {claim} : Claim.{claim}" in path.read_text(encoding="utf-8")
+        assert there == (name not in OPEN), name
+    files = generated_files()
+    proved = files[FOLDER / "Serq" / "Generated" / "ClaimsProved.lean"]
+    listed = files[FOLDER / "obligatory" / "claims.txt"]
+    for claim in proved_claims(programs):
+        assert f"Serq.Generated.Claims{claim.program}.Claim.{claim.name}" in proved
+        assert f"claims Serq.Generated.Proved.{claim.program}.{claim.name}\n" in listed

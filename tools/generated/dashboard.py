@@ -7,7 +7,7 @@ from pathlib import Path
 
 from serq.check import run_checks
 from serq.diagnostics import SerqError
-from serq.generators.translate import membership
+from serq.generators.membership import membership
 from serq.ir.corpus import read_corpus
 from serq.ir.program import Program
 from serq.ir.validate import validate
