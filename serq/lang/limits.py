@@ -19,6 +19,8 @@ _OPENERS = frozenset("([{")
 _CLOSERS = frozenset(")]}")
 _BOUNDARIES = frozenset(";{}")
 _DEEPENS = OPERATORS | {"!", "~", "("}
+# The operators that open, close, end or deepen something.
+NESTING = _OPENERS | _CLOSERS | _BOUNDARIES | _DEEPENS
 _EXPRESSIONS = (t.Num, t.Ref, t.Call, t.CostOf, t.Draw, t.Unary, t.Binary, t.Cond, t.Aggregate, t.Input)
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from serq.diagnostics import Diagnostic, Place, Span
-from serq.lang.limits import Nesting
+from serq.lang.limits import NESTING, Nesting
 from serq.lang.tokens import AGGREGATE, BAD, END, INPUT, NAME, NUMBER, STRING, Token, between
 
 MAX_ERRORS = 50
@@ -78,20 +78,22 @@ class _Scanner:
                 continue
             start, end = match.span(kind)
             piece = match[kind]
+            column = start - self.line_start + 1
+            at = (self.line, column, self.line, column + end - start)
             if kind == "operator":
-                span = self._span(start, end)
-                tokens.append(Token(piece, piece, span))
-                wrong = enter(piece)
+                tokens.append(Token(piece, piece, at))
+                wrong = enter(piece) if piece in NESTING else None
                 if wrong:
-                    self._stop("SQ114", wrong, span, "name the inner parts with `let`, `def` or `set`")
+                    self._stop("SQ114", wrong, Span(*at), "name the inner parts with `let`, `def` or `set`")
             elif kind == "NAME":
-                span = self._span(start, end)
                 if piece.isascii() or piece[0] == "_" or piece[0].isalpha():
-                    tokens.append(Token(NAME, piece, span))
+                    tokens.append(Token(NAME, piece, at))
                 else:
-                    self._bad(piece, span)
+                    self._bad(piece, Span(*at))
             elif kind == "NUMBER":
-                self._number(piece, start, end)
+                if piece.count(".") > 1:
+                    self._number(piece, Span(*at))
+                tokens.append(Token(NUMBER, piece, at))
             else:
                 self._rare(kind, piece, start, end)
             if self.found.cut:
@@ -107,11 +109,8 @@ class _Scanner:
         column = start - self.line_start + 1
         return Span(self.line, column, self.line, column + end - start)
 
-    def _number(self, text: str, start: int, end: int) -> None:
-        span = self._span(start, end)
-        if text.count(".") > 1:
-            self._report("SQ102", f"`{_short(text)}` is not a number: it has more than one point", span)
-        self.found.tokens.append(Token(NUMBER, text, span))
+    def _number(self, text: str, span: Span) -> None:
+        self._report("SQ102", f"`{_short(text)}` is not a number: it has more than one point", span)
 
     def _rare(self, kind: str, text: str, start: int, end: int) -> None:
         """Comments, strings and mistakes."""
@@ -145,7 +144,7 @@ class _Scanner:
         tokens = self.found.tokens
         # A run of bad characters is one mistake.
         if tokens and tokens[-1].kind == BAD and _touch(tokens[-1].span, span):
-            tokens[-1].span = between(tokens[-1].span, span)
+            tokens[-1].at = between(tokens[-1].span, span)
             return
         message, hint = _bad_character(text)
         self._report("SQ101", message, span, hint)

@@ -19,11 +19,19 @@ OPERATORS = frozenset(("+", "-", "*", "/", "^", "<", "<=", ">", ">=", "==", "!="
 
 @dataclass(slots=True)
 class Token:
-    """A piece of the text; `kind` is NAME, NUMBER, STRING, ..., or the operator itself."""
+    """A piece of the text; `kind` is NAME, NUMBER, STRING, ..., or the operator itself.
+
+    `at` are the numbers of its span, which most tokens are never asked for.
+    """
 
     kind: str
     text: str
-    span: Span
+    at: tuple[int, int, int, int]
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return Span(*self.at)
 
 
 def between(first: Span, last: Span) -> Span:
