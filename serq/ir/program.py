@@ -252,6 +252,12 @@ class Program(Node):
 
         return hashlib.sha256(dumps(self).encode()).hexdigest()
 
+    def __copy__(self) -> Program:
+        # A copy is made to be changed, so it does not keep what was computed of the original.
+        copy = super().__copy__()
+        copy.__dict__.pop("digest", None)
+        return copy
+
     def __hash__(self) -> int:
         return hash(self.digest)
 

@@ -128,6 +128,13 @@ def test_settings_not_given_stay() -> None:
     assert with_settings(program) == program
 
 
+def test_a_changed_program_is_another_one() -> None:
+    before = host_program()
+    known = before.digest
+    changed = with_settings(before, horizon=before.horizon + 1)
+    assert changed.digest != known and changed != before and before.digest == known
+
+
 def test_quantities_are_written_with_operators() -> None:
     p = b.Builder()
     x, y = p.attr("x"), p.attr("y")
