@@ -42,6 +42,23 @@ class TestRun:
         assert "seed 33" in serq("run", ir_file("eng-claims"), "--json").err
         assert "seed 5" in serq("run", ir_file("eng-claims"), "--seed", 5).err
 
+    def test_a_remark_on_the_run_is_a_note_on_stderr(self, serq: Serq, tmp_path: Path) -> None:
+        """A leg waits for ever for room that its session's lease and its own reserve leave none of."""
+        program = tmp_path / "reserve.sq"
+        program.write_text("""fn main() {
+  pool m { cap 4; } stage d : fifo;
+  workload { arrive batch(1); }
+  server {
+    hold m (cost(m, 1)) { run d (cost(d, 1)); } lease m (inf)
+    fork { hold m (cost(m, 1)) reserve (cost(m, 4)) { run d (cost(d, 1)); } }
+    join; release m;
+  }
+}
+""")
+        done = serq("run", program, "--json", "--horizon", 9)
+        assert done.status == 0 and json.loads(done.out)["ended"] == 0
+        assert "note: the run ends with session 0, a leg of session 0 waiting only for each other" in done.err
+
     def test_settings_not_given_are_the_programs(self, serq: Serq, ir_file: Write) -> None:
         path = ir_file("fifo-mm1")
         report = json.loads(serq("run", path, "--json", "--horizon", 50).out)
