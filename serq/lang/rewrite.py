@@ -28,7 +28,7 @@ def _shape(cls: type[Node]) -> Shape:
 
 def _read_shape(cls: type[Node]) -> Shape:
     """All fields of a node class, and the (position, is a reference) of those that hold nodes."""
-    hints = get_type_hints(cls, vars(tree))
+    hints = get_type_hints(cls)
     names = tuple(f.name for f in fields(cls))
     holding = []
     for position, name in enumerate(names):

@@ -31,7 +31,7 @@ def classes_of(hint: Any) -> set[type]:
 
 
 def _holding(cls: type[Node]) -> tuple[str, ...]:
-    hints = get_type_hints(cls, vars(tree))
+    hints = get_type_hints(cls)
     names = tuple(f.name for f in fields(cls) if any(issubclass(k, Node) for k in classes_of(hints[f.name])))
     _HOLDING[cls] = names
     return names
@@ -99,7 +99,7 @@ def _held() -> Mapping[type[Node], dict[str, frozenset[type[Node]]]]:
     known = {c for c in vars(tree).values() if isinstance(c, type) and issubclass(c, Node)}
     held: dict[type[Node], dict[str, frozenset[type[Node]]]] = {}
     for cls in known:
-        hints = get_type_hints(cls, vars(tree))
+        hints = get_type_hints(cls)
         held[cls] = {
             f.name: frozenset(k for k in known if issubclass(k, tuple(classes_of(hints[f.name]) & known)))
             for f in fields(cls)
