@@ -2,6 +2,10 @@
 
 Every verdict is "proved" (for all values the program admits), "refuted" (with values that
 show it, confirmed in double arithmetic) or "unknown" with a reason; unknown is never safe.
+
+A refutation is as grave as its rule says when draws as far in their tails as the witness's
+come at least once in a hundred sessions; rarer ones are warnings that say how often, and
+those rarer than once in 10^9, or that take one exact value of a continuous draw, are unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from collections.abc import Sequence
 from serq.check.model import Model, Ranges
 from serq.check.report import CheckReport, Finding
 from serq.check.rules import RULES, rule_named
-from serq.check.solver import Verdict
+from serq.check.solver import Meter, Verdict
 from serq.ir.depth import deep_recursion
 from serq.ir.program import Program
 
@@ -28,12 +32,11 @@ def run_checks(
     """Check a valid program.
 
     `rules` are codes or names (all by default); `timeout` is the seconds of one question to
-    the solver and `overall` of everything; `ranges` let attributes that sessions preset be
+    the solver and `overall` of all, on a slow core; `ranges` let attributes that sessions preset be
     any value between two. Raises KeyError for a rule or attribute that does not exist.
     """
     chosen = RULES if rules is None else tuple(rule_named(r) for r in rules)
-    deadline = None if overall is None else time.monotonic() + overall
-    model = Model(program, timeout, ranges or {}, deadline)
+    model = Model(program, timeout, ranges or {}, Meter(overall))
     findings: list[Finding] = []
     seconds = []
     with deep_recursion():

@@ -10,12 +10,13 @@ import z3
 from serq.check import operations
 from serq.check.flags import as_z3, land, lnot, lor
 from serq.check.terms import INF, Term, Values, constant
-from serq.check.variables import EXP_TAIL, LIKELY_TAIL, Variables
+from serq.check.variables import EXP_TAIL, Draw, Variables
 
-Draw = Callable[[Variables, str, tuple[Term, ...]], Term]
-
-
-_LIKELY = LIKELY_TAIL / EXP_TAIL
+Encode = Callable[[Variables, str, tuple[Term, ...]], Term]
+# Of an Erlang draw with more phases the tail is taken for that of one phase, which is heavier.
+_PHASES = 1000
+# How often a draw of mean 1 exceeds a size.
+Exceeds = Callable[[float], float]
 
 
 def _value(t: Term) -> float | None:
@@ -23,21 +24,26 @@ def _value(t: Term) -> float | None:
     return t.low if t.ordinary and t.low == t.high else None
 
 
-def _scaled(variables: Variables, what: str, mean: Term, tail: float, exact: bool) -> Term:
+def _scaled(variables: Variables, what: str, mean: Term, tail: float, exact: bool, exceeds: Exceeds) -> Term:
     """A draw from 0 to `tail` means."""
     value = _value(mean)
     if value == 0.0:
         return constant(0.0)
     if value is not None:
         low, high = sorted((0.0, value * tail))
-        return variables.term(what, low, high, exact=exact, likely=abs(value) * tail * _LIKELY)
-    unit = variables.term(f"{what} over its mean", 0.0, tail, exact=exact, likely=tail * _LIKELY)
+        draw = Draw(value, lambda size: exceeds(size / abs(value)))
+        return variables.term(what, low, high, exact=exact, draw=draw)
+    unit = variables.term(f"{what} over its mean", 0.0, tail, exact=exact, draw=Draw(1.0, exceeds))
     return operations.multiply(variables.rounding, mean, unit)
 
 
 def exponential(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
     """From 0 to 36.8 means: the unit draws are multiples of 2^-53."""
-    return _scaled(variables, what, args[0], EXP_TAIL, exact=True)
+    return _scaled(variables, what, args[0], EXP_TAIL, True, _exponential_tail)
+
+
+def _exponential_tail(size: float) -> float:
+    return math.exp(-max(0.0, size))
 
 
 def deterministic(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
@@ -52,7 +58,7 @@ def uniform(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
         if low == high:
             return args[0]
         return _between(variables, what, low, high)
-    unit = variables.term(f"{what} as a share", 0.0, 1.0, exact=True, open_high=True)
+    unit = variables.term(f"{what} as a share", 0.0, 1.0, exact=True, open_high=True, draw=Draw())
     r = variables.rounding
     width = operations.subtract(r, args[1], args[0])
     return operations.add(r, args[0], operations.multiply(r, width, unit))
@@ -61,25 +67,42 @@ def uniform(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
 def _between(variables: Variables, what: str, low: float, high: float) -> Term:
     """From low to the greatest double the interpreter yields, which rounding may make high itself."""
     last = low + (high - low) * (1.0 - 2.0**-53)
-    likely = math.nextafter(high, low) if last == high and high > abs(low) else None
-    return variables.term(what, min(low, last), max(low, last), exact=True, likely=likely)
+    return variables.term(what, min(low, last), max(low, last), exact=True, draw=Draw())
 
 
 def erlang(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
     """From 0 to 36.8 means; whatever the phases, each is a part of the mean."""
-    return _scaled(variables, what, args[1], EXP_TAIL * (1 + 1e-9), exact=True)
+    phases = _value(args[0])
+
+    def exceeds(size: float) -> float:
+        if phases is None or not 1 <= phases <= _PHASES:
+            return _exponential_tail(size)
+        x = max(0.0, size) * phases
+        return min(
+            1.0,
+            sum(math.exp(i * math.log(x) - x - math.lgamma(i + 1)) for i in range(int(phases)))
+            if x > 0
+            else 1.0,
+        )
+
+    return _scaled(variables, what, args[1], EXP_TAIL * (1 + 1e-9), True, exceeds)
 
 
 def hyperexponential(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
     """From 0 to 36.8 times the longer phase's mean."""
     cv2 = _value(args[1])
     if cv2 is None:
-        return _scaled(variables, what, args[0], INF, exact=False)
+        return _scaled(variables, what, args[0], INF, False, _exponential_tail)
     c = max(cv2, 1.0)
     share = 0.5 * (1.0 + math.sqrt((c - 1.0) / (c + 1.0)))
+
+    def exceeds(size: float) -> float:
+        x = 2.0 * max(0.0, size)
+        return share * math.exp(-x * share) + (1.0 - share) * math.exp(-x * (1.0 - share))
+
     # Rounding may move the tail; a witness keeps away from it.
     tail = EXP_TAIL / (2.0 * (1.0 - share)) if share < 1.0 else INF
-    return _scaled(variables, what, args[0], tail * (1 + 1e-9), exact=tail < INF)
+    return _scaled(variables, what, args[0], tail * (1 + 1e-9), tail < INF, exceeds)
 
 
 def bernoulli(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
@@ -102,7 +125,7 @@ def bernoulli(variables: Variables, what: str, args: tuple[Term, ...]) -> Term:
     return Term(num, compute, whole=True, low=0.0, high=1.0)
 
 
-DRAWS: Mapping[str, Draw] = {
+DRAWS: Mapping[str, Encode] = {
     "Exp": exponential,
     "Det": deterministic,
     "Uniform": uniform,

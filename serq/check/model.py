@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from serq.check.encoder import Encoder
 from serq.check.places import Growth, Passing, Reading, State
-from serq.check.solver import Answer, Fact, Oracle, Verdict, both
+from serq.check.solver import COMMON, Answer, Fact, Meter, Oracle, Verdict, both
 from serq.check.terms import Term, constant
 from serq.check.variables import Variables
 from serq.check.walk import Walk
@@ -44,7 +44,7 @@ class Model:
     program: pr.Program
     timeout: float
     ranges: Ranges = field(default_factory=dict)
-    deadline: float | None = None
+    meter: Meter = field(default_factory=Meter)
 
     @cached_property
     def names(self) -> Names:
@@ -98,15 +98,10 @@ class Model:
         unread = program.trace is not None and self.corpus is None
         slots = {program.attrs.index(name): bounds for name, bounds in self.ranges.items()}
         workload = Workload(program, self.names, variables, enclosing, self.corpus, slots, unread)
-        oracle = Oracle(variables, self.timeout, self.deadline)
+        oracle = Oracle(variables, self.timeout, self.meter)
         walk = Walk(program, self.names, variables, oracle, enclosing, workload)
         walk.run()
         return walk
-
-    @property
-    def late(self) -> bool:
-        """Whether the overall time is used up."""
-        return self.deadline is not None and time.monotonic() > self.deadline
 
     # Judging a place
 
@@ -116,6 +111,11 @@ class Model:
         witnesses: Iterable[tuple[Spot, State, Fact]],
     ) -> tuple[Answer, Spot | None]:
         """Proved when nothing wrong is met in the enclosing walk; refuted by a witness of the exact one."""
+        spots = list(itertools.islice(witnesses, _TRIES))
+        for spot, state, wrong in spots:
+            quick = self.exact.oracle.sample(both(state.live, wrong))
+            if quick is not None and quick.chance >= COMMON:
+                return self.exact.oracle.ask(both(state.live, wrong), proof=False, known=quick), spot
         why = ""
         for state, wrong in proofs:
             answer = self.enclosing.oracle.ask(both(state.live, wrong), witness=False)
@@ -124,15 +124,20 @@ class Model:
                 break
         else:
             return Answer(Verdict.PROVED), None
-        for tried, (spot, state, wrong) in enumerate(witnesses):
-            if tried == _TRIES:
-                break
+        rare: tuple[Answer, Spot, Fact] | None = None
+        for tried, (spot, state, wrong) in enumerate(spots):
             answer = self.exact.oracle.ask(both(state.live, wrong), proof=False)
-            if answer.verdict is Verdict.REFUTED:
+            if answer.verdict is Verdict.REFUTED and answer.chance >= COMMON:
                 return answer, spot
+            if answer.verdict is Verdict.REFUTED and (rare is None or answer.chance > rare[0].chance):
+                rare = answer, spot, both(state.live, wrong)
             if answer.why and tried == 0:
                 why = answer.why
-        return Answer(Verdict.UNKNOWN, why=why), None
+            if tried and rare is None and answer.why.startswith("it depends"):
+                break
+        if rare is None:
+            return Answer(Verdict.UNKNOWN, why=why), None
+        return self.exact.oracle.likelier(rare[2], rare[0]), rare[1]
 
     def judge_readings(
         self,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from serq.check.model import Model
 from serq.check.places import Reading, State
 from serq.check.report import Finding, diagnostic, told
-from serq.check.solver import Answer, Verdict
+from serq.check.solver import COMMON, Answer, Verdict
 from serq.check.terms import Values
 from serq.diagnostics import IrPath, Severity
 from serq.ir import expressions as ex
@@ -55,12 +56,20 @@ class Rule:
         if answer.verdict is not Verdict.REFUTED:
             return Finding(self.name, self.code, path, answer.verdict, (), answer.why)
         parts = [f"for example with {told(shown[:_SHOWN])}" if shown else "", note or ""]
-        if answer.rare:
-            parts.append("only for a draw that far in its tail (less than once in a hundred thousand)")
+        rare = answer.chance < COMMON
+        if rare:
+            parts.append(f"draws that far in their tails come {_once_in(answer.chance)}")
         text = "; ".join(p for p in parts if p) or None
-        grave = Severity.WARNING if answer.rare else severity or self.severity
+        grave = Severity.WARNING if rare else severity or self.severity
         found = diagnostic(self.code, message, path, grave, note=text, hint=hint)
         return Finding(self.name, self.code, path, answer.verdict, shown, "", found)
+
+
+def _once_in(chance: float) -> str:
+    """How often, to one digit: `about once in 4 000 sessions`."""
+    times = 1.0 / chance
+    size = 10.0 ** math.floor(math.log10(times))
+    return f"about once in {round(times / size) * size:,.0f} sessions".replace(",", " ")
 
 
 def attributes_read(

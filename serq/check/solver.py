@@ -1,27 +1,47 @@
 """Questions to z3: answered, or unknown within a limit that does not depend on the machine's load.
 
-The limit is in z3's own resource units, so that an answer does not depend on how busy the
-machine is; wall-clock time is a second limit, several times as generous.
+Limits, of one question and of all together, are in z3's own resource units, so that an
+answer does not depend on how busy the machine is; wall-clock time only stops a question
+that has got stuck without using any.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import z3
+from z3 import z3core as raw
 
 from serq.check.flags import Flag, as_z3, land, lnot
+from serq.check.samples import Samples, chance, steady
 from serq.check.terms import Values
 from serq.check.variables import Variable, Variables, exact_real
 
 # Resource units per second of the time-out, measured on a slow core.
-_UNITS = 1_500_000
-
+UNITS = 1_500_000
+# The same for all questions together: most of them are easy, and use units faster.
+_UNITS_OVERALL = 6_000_000
+# Milliseconds after which a question is stuck.
+_STUCK = 60_000
 
 _COARSE = "the bounds found are too coarse for a proof, and the ways tried show no witness"
+_LIMIT = "the solver gave no answer in its limit"
+UNCONFIRMED = "no witness was confirmed in double arithmetic"
+# A witness that comes up less often than this is told with how often it does.
+COMMON = 0.01
+# One that comes up less often than this is no finding.
+NEVER = 1e-9
+# Means that draws may add up to in a witness that is looked for first, and in one that comes up at all.
+_NEAR, _FAR = 4.6, 20.7
+# Steps of looking for a likelier witness, and their share of the limit.
+_STEPS = 4
+# Witnesses refused before the search gives up.
+_REFUSED = 2
+# Witnesses looked for under the same conditions when doubles do not confirm one.
+_AGAIN = 3
+_SHARE = 0.15
 
 
 class Verdict(StrEnum):
@@ -37,21 +57,25 @@ class Fact:
     """A condition, as a flag for the solver and as a test of witness values."""
 
     flag: Flag
-    holds: Callable[[Values], bool]
+    test: Callable[[Values], bool]
+
+    def holds(self, values: Values) -> bool:
+        """Whether it holds of values; computed once, as conditions of branches share their parts."""
+        return values.tested(self, self.test)
 
 
 @dataclass(frozen=True)
 class Answer:
     """A verdict: the witness that refutes, by variable, or why it is unknown.
 
-    `rare` says that a draw of the witness lies far in its tail.
+    `chance` is how often draws are at least as far in their tails as the witness's.
     """
 
     verdict: Verdict
     witness: tuple[tuple[str, float], ...] = ()
     why: str = ""
     values: Values | None = None
-    rare: bool = False
+    chance: float = 1.0
 
 
 def both(*facts: Fact) -> Fact:
@@ -68,6 +92,36 @@ TRUE = Fact(True, lambda v: True)
 FALSE = Fact(False, lambda v: False)
 
 
+class Meter:
+    """The resource units that all questions together may use; None for any number."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.left = None if seconds is None else int(seconds * _UNITS_OVERALL)
+        self._seen = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether all is used."""
+        return self.left is not None and self.left <= 0
+
+    def limit(self, wanted: int) -> int:
+        """What one question may use, of what it wants."""
+        return wanted if self.left is None else max(1, min(wanted, self.left))
+
+    def before(self, solver: z3.Solver) -> None:
+        """Read z3's count before a question."""
+        self._seen = _count(solver)
+
+    def after(self, solver: z3.Solver) -> None:
+        """Take off what the question used."""
+        if self.left is not None:
+            self.left -= max(0, _count(solver) - self._seen)
+
+
+def _count(solver: z3.Solver) -> int:
+    return int(solver.statistics().get_key_value("rlimit count"))
+
+
 class Oracle:
     """Asks whether something wrong can happen, for all values of a model's variables.
 
@@ -75,13 +129,15 @@ class Oracle:
     """
 
     def __init__(
-        self, variables: Variables, timeout: float, deadline: float | None = None, patience: int = 24
+        self, variables: Variables, timeout: float, meter: Meter | None = None, patience: int = 8
     ) -> None:
         self.variables = variables
         self.timeout = timeout
-        self.deadline = deadline
+        self.meter = meter or Meter()
+        self.samples = Samples(variables)
         self._patience = patience
         self._unanswered = 0
+        self._known: dict[tuple[int, ...], tuple[object, z3.CheckSatResult, z3.ModelRef | None]] = {}
 
     def never(self, wrong: Fact) -> bool:
         """Whether something is proved never to happen; no when it is not decided in time."""
@@ -89,73 +145,86 @@ class Oracle:
             return not wrong.flag
         return bool(self._check([wrong.flag])[0] == z3.unsat)
 
-    def ask(self, wrong: Fact, *, proof: bool = True, witness: bool = True) -> Answer:
+    def ask(
+        self, wrong: Fact, *, proof: bool = True, witness: bool = True, known: Answer | None = None
+    ) -> Answer:
         """Refuted when it can happen (a witness confirms it in doubles), proved when it never does.
 
         `proof` false leaves out "proved": the variables enclose only some of what happens.
+        `known` is a refutation found otherwise: only a plainer witness is looked for.
         """
+        if known is not None:
+            return _Search(self, wrong).best(None, known)
         if wrong.flag is False:
             return Answer(Verdict.PROVED) if proof else Answer(Verdict.UNKNOWN, why=_COARSE)
-        if not witness:
-            return self._proof_only(wrong)
-        last = "the solver gave no answer in its limit"
-        for preference in self._preferences():
-            result, model = self._check([as_z3(wrong.flag), *preference])
-            if result == z3.unsat and not preference:
-                if proof:
-                    return Answer(Verdict.PROVED)
-                return Answer(Verdict.UNKNOWN, why=_COARSE)
-            if model is not None:
-                confirmed = self._confirm(wrong, model)
-                if isinstance(confirmed, Answer):
-                    return confirmed
-                last = confirmed
-        return Answer(Verdict.UNKNOWN, why=last)
-
-    def _proof_only(self, wrong: Fact) -> Answer:
-        result, _ = self._check([as_z3(wrong.flag)])
+        result, model = self._check([as_z3(wrong.flag)])
         if result == z3.unsat:
-            return Answer(Verdict.PROVED)
-        why = "it may happen for values that only enclose what occurs"
-        return Answer(
-            Verdict.UNKNOWN, why=why if result == z3.sat else "the solver gave no answer in its limit"
-        )
+            return Answer(Verdict.PROVED) if proof else Answer(Verdict.UNKNOWN, why=_COARSE)
+        if not witness:
+            why = "it may happen for values that only enclose what occurs" if result == z3.sat else _LIMIT
+            return Answer(Verdict.UNKNOWN, why=why)
+        return _Search(self, wrong).best(model)
 
-    def _preferences(self) -> list[list[z3.BoolRef]]:
-        """What makes a witness easy to believe: whole numbers and draws out of their tails; at last, nothing."""
-        table = self.variables.table.values()
-        whole = [z3.IsInt(v.num) for v in table if v.exact and not v.whole]
-        likely = [z3.And(v.num <= v.likely, v.num >= -v.likely) for v in table if v.likely is not None]
-        ways = [[*whole, *likely], likely] if whole else [likely]
-        return [*ways, []] if likely or whole else [[]]
+    def likelier(self, wrong: Fact, answer: Answer) -> Answer:
+        """A refutation by rare draws with the likeliest witness that a short search finds."""
+        return _Search(self, wrong).nearer(answer)
 
-    def _check(self, parts: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-        left = self.timeout
-        if self.deadline is not None:
-            left = min(left, self.deadline - time.monotonic())
-            if left <= 0:
-                return z3.unknown, None
+    def sample(self, wrong: Fact) -> Answer | None:
+        """A witness among values tried without the solver."""
+        if wrong.flag is False:
+            return None
+        for given in self.samples.showing(wrong.holds):
+            found = self.confirm(wrong, given)
+            if isinstance(found, Answer):
+                return found
+        return None
+
+    def _check(
+        self, parts: Sequence[z3.BoolRef], share: float = 1.0
+    ) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+        key = tuple(p.get_id() for p in parts)
+        if key not in self._known:
+            # The parts are kept beside the answer, so that no other takes their identity.
+            self._known[key] = tuple(parts), *self._asked(parts, share)
+        return self._known[key][1:]
+
+    def _asked(
+        self, parts: Sequence[z3.BoolRef], share: float
+    ) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+        if self.meter.empty:
+            return z3.unknown, None
         solver = z3.Solver()
-        share = 1.0 if self._unanswered < self._patience else 0.1
-        solver.set("rlimit", int(self.timeout * _UNITS * share))
-        solver.set("timeout", max(1, int(4000 * left)))
+        if self._unanswered >= self._patience:
+            share = min(share, 0.1)
+        solver.set("rlimit", self.meter.limit(int(self.timeout * UNITS * share)))
+        solver.set("timeout", _STUCK)
         solver.set("random_seed", 0)
-        solver.add(*self.variables.rounding.relevant(parts))
-        solver.add(*parts)
+        self.meter.before(solver)
+        for part in (*self.variables.rounding.relevant(parts), *parts):
+            # What `solver.add` does, without its inspection of sorts.
+            raw.Z3_solver_assert(solver.ctx.ref(), solver.solver, part.as_ast())
         result = solver.check()
+        self.meter.after(solver)
         self._unanswered += result == z3.unknown
         return result, solver.model() if result == z3.sat else None
 
-    def _confirm(self, wrong: Fact, model: z3.ModelRef) -> Answer | str:
-        given = {}
-        for variable in self.variables.table.values():
-            value = model.eval(variable.num)
-            number = _as_float(value)
-            if number is not None:
-                given[variable.name] = number
+    def model(self, wrong: Fact, *more: z3.BoolRef) -> z3.ModelRef | None:
+        """Values the solver finds for something wrong under further conditions."""
+        return self._check([as_z3(wrong.flag), *more], _SHARE)[1]
+
+    def reached(self, wrong: Fact) -> list[Variable]:
+        """The variables a question depends on."""
+        return [
+            self.variables.table[n]
+            for n in self.variables.rounding.names([as_z3(wrong.flag)])
+            if n in self.variables.table
+        ]
+
+    def confirm(self, wrong: Fact, given: dict[str, float]) -> Answer | str:
+        """The refutation that values show, computed in doubles; else why they show none."""
         values = Values(given)
         if not wrong.holds(values):
-            return "no witness was confirmed in double arithmetic"
+            return UNCONFIRMED
         read = [self.variables.table[n] for n in sorted(values.read, key=lambda n: int(n[1:]))]
         loose = [v for v in read if not v.exact]
         if loose and not self._whatever(wrong, read, values):
@@ -164,15 +233,125 @@ class Oracle:
         for variable in read:
             if not variable.allows(values.read[variable.name]):
                 return f"{variable.what} does not take the witness's value"
-        rare = any(v.likely is not None and abs(values.read[v.name]) > v.likely for v in read)
-        return Answer(
-            Verdict.REFUTED, tuple((v.what, values.read[v.name]) for v in read), values=values, rare=rare
-        )
+        often = chance(read, values) if steady(wrong.holds, read, values) else 0.0
+        shown = tuple((v.what, values.read[v.name]) for v in read)
+        return Answer(Verdict.REFUTED, shown, values=values, chance=often)
 
     def _whatever(self, wrong: Fact, read: Sequence[Variable], values: Values) -> bool:
         """Whether the witness's exact values alone make it happen, whatever the others are."""
         held = [v.num == exact_real(values.read[v.name]) for v in read if v.exact]
         return bool(self._check([as_z3(lnot(wrong.flag)), *held])[0] == z3.unsat)
+
+
+class _Search:
+    """The search for a witness that is easy to believe: whole numbers, and draws out of their tails."""
+
+    def __init__(self, oracle: Oracle, wrong: Fact) -> None:
+        self.oracle = oracle
+        self.wrong = wrong
+        self.last = _LIMIT
+        self.refused = 0
+        self.reached = oracle.reached(wrong)
+        self.whole = [z3.IsInt(v.num) for v in self.reached if v.exact and not v.whole]
+        self.empty = [v.num == exact_real(v.start) for v in self.reached if not v.exact]
+        tails = [v for v in self.reached if v.mean]
+        sizes = [z3.If(v.num >= 0, v.num, -v.num) if v.low < 0 else v.num for v in tails]
+        self.means = (
+            sum(
+                (s / exact_real(v.mean) for s, v in zip(sizes, tails, strict=True) if v.mean),
+                start=z3.RealVal(0),
+            )
+            if tails
+            else None
+        )
+
+    def best(self, any_model: z3.ModelRef | None, known: Answer | None = None) -> Answer:
+        """The likeliest witness found; unknown where none is, or none that comes up."""
+        best = known
+        for way in self._ways():
+            best = _likelier(best, self._found(way))
+            if best is not None and best.chance >= COMMON:
+                return best
+            if self.refused == _REFUSED:
+                break
+        if self.means is None or best is None:
+            best = _likelier(best, self._try(any_model))
+        if best is None or best.chance < COMMON:
+            best = _likelier(best, self.oracle.sample(self.wrong))
+        if best is None:
+            return Answer(Verdict.UNKNOWN, why=self.last)
+        if best.chance < NEVER:
+            told = _rarest(best)
+            return Answer(Verdict.UNKNOWN, why=f"it takes draws that practically never come, such as {told}")
+        return best
+
+    def _ways(self) -> Iterable[list[z3.BoolRef]]:
+        """Conditions of plain witnesses, the plainest first; the state reads as in an empty system."""
+        if self.means is not None:
+            near, far = self.means <= exact_real(_NEAR), self.means <= exact_real(_FAR)
+            yield from (
+                [*self.whole, *self.empty, near],
+                [*self.empty, near],
+                [*self.whole, *self.empty, far],
+            )
+        else:
+            yield [*self.whole, *self.empty]
+
+    def _found(self, way: list[z3.BoolRef]) -> Answer | None:
+        """A witness under conditions; one that only rounding in the solver's terms shows is left for the next."""
+        others: list[z3.BoolRef] = []
+        for _ in range(_AGAIN):
+            model = self.oracle.model(self.wrong, *way, *others)
+            found = self._try(model)
+            if found is not None or model is None or self.last != UNCONFIRMED:
+                return found
+            free = [v.num != model.eval(v.num, model_completion=True) for v in self.reached if v.exact]
+            others.append(z3.Or(*free))
+        return None
+
+    def _try(self, model: z3.ModelRef | None) -> Answer | None:
+        if model is None:
+            return None
+        given = {}
+        for variable in self.reached:
+            number = _as_float(model.eval(variable.num))
+            if number is not None:
+                given[variable.name] = number
+        found = self.oracle.confirm(self.wrong, given)
+        if isinstance(found, str):
+            self.last = found
+            self.refused += found != UNCONFIRMED
+            return None
+        return found
+
+    def nearer(self, best: Answer) -> Answer:
+        """A likelier witness, by halving how far its draws may lie in their tails."""
+        if self.means is None or best.chance >= COMMON or best.values is None:
+            return best
+        tails = [v for v in self.reached if v.mean]
+        low, high = _NEAR, sum(abs(best.values.read.get(v.name, 0.0)) / (v.mean or 1.0) for v in tails)
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            near = self.means <= exact_real(middle)
+            found = self._found([*self.whole, *self.empty, near])
+            if found is None:
+                low = middle
+            else:
+                high, best = middle, _likelier(best, found) or best
+        return best
+
+
+def _likelier(a: Answer | None, b: Answer | None) -> Answer | None:
+    if a is None or b is None:
+        return a or b
+    return b if b.chance > a.chance else a
+
+
+def _rarest(answer: Answer) -> str:
+    from serq.check.report import told
+
+    draws = [pair for pair in answer.witness if pair[0].startswith("the draw")]
+    return told(draws[:3])
 
 
 def _as_float(value: z3.ExprRef) -> float | None:

@@ -36,6 +36,7 @@ class Values:
     given: Mapping[str, float]
     read: dict[str, float] = field(default_factory=dict)
     _memo: dict[int, tuple[Term, float]] = field(default_factory=dict)
+    _tests: dict[int, tuple[object, bool]] = field(default_factory=dict)
 
     def of(self, term: Term) -> float:
         """The value of a term, computed once."""
@@ -44,6 +45,13 @@ class Values:
             # The term is kept beside its value, so that no other takes its identity.
             self._memo[key] = term, term.compute(self)
         return self._memo[key][1]
+
+    def tested(self, fact: object, test: Callable[[Values], bool]) -> bool:
+        """The outcome of a fact's test, computed once."""
+        key = id(fact)
+        if key not in self._tests:
+            self._tests[key] = fact, test(self)
+        return self._tests[key][1]
 
     def variable(self, name: str, default: float = 0.0) -> float:
         """The value of a variable; one the solver left open is `default`."""
@@ -123,6 +131,13 @@ class Rounding:
 
     def relevant(self, parts: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:
         """The facts about the names in what is asked, and about the names in those facts, and so on."""
+        return list(self._reached(parts)[0].values())
+
+    def names(self, parts: Sequence[z3.BoolRef]) -> list[str]:
+        """The names that what is asked depends on, in order."""
+        return sorted(self._reached(parts)[1])
+
+    def _reached(self, parts: Sequence[z3.BoolRef]) -> tuple[dict[int, z3.BoolRef], set[str]]:
         chosen: dict[int, z3.BoolRef] = {}
         seen: set[str] = set()
         waiting = [name for part in parts for name in self._names.of(part)]
@@ -135,7 +150,7 @@ class Rounding:
                 if fact.get_id() not in chosen:
                     chosen[fact.get_id()] = fact
                     waiting.extend(self._names.of(fact) - seen)
-        return list(chosen.values())
+        return chosen, seen
 
 
 @cache

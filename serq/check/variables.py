@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -13,9 +14,16 @@ from serq.check.terms import INF, WHOLE_LIMIT, Rounding, Term
 
 # The least unit draw is 2^-53, so an exponential draw is at most this many means.
 EXP_TAIL = -math.log(2.0**-53) * (1 + 1e-12)
-LIKELY_TAIL = 12.0
 # Values carried round loops and read from the state are taken to stay below this (about 10^12).
 MODERATE = 2.0**40
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What is known of a continuous draw: its mean where it has a tail, and how often a draw exceeds a magnitude."""
+
+    mean: float | None = None
+    exceeds: Callable[[float], float] = lambda size: 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +32,7 @@ class Variable:
 
     `exact` says that every value the facts allow can occur, so that a witness may choose
     it; otherwise the facts only enclose what occurs, and a witness that reads it shows
-    nothing. `open_high` leaves the upper bound out. `likely` is the magnitude a draw exceeds
-    about once in two hundred thousand times.
+    nothing. `open_high` leaves the upper bound out. `draw` is set for continuous draws.
     """
 
     name: str
@@ -36,7 +43,17 @@ class Variable:
     low: float
     high: float
     open_high: bool = False
-    likely: float | None = None
+    draw: Draw | None = None
+
+    @property
+    def mean(self) -> float | None:
+        """The magnitude of the mean of a draw with a tail."""
+        return None if self.draw is None or self.draw.mean is None else abs(self.draw.mean)
+
+    @property
+    def start(self) -> float:
+        """The value of a variable nothing asks anything of: 0 where it may be."""
+        return _inside(self.low, self.high)
 
     def allows(self, value: float) -> bool:
         """Whether a double lies in the support."""
@@ -63,7 +80,7 @@ class Variables:
         exact: bool,
         whole: bool = False,
         open_high: bool = False,
-        likely: float | None = None,
+        draw: Draw | None = None,
         assumed: bool = False,
     ) -> Term:
         """A fresh variable as a term; `assumed` says that infinite bounds stand for moderate ones."""
@@ -72,12 +89,11 @@ class Variables:
             low, high = max(low, -MODERATE), min(high, MODERATE)
             self.assumptions[name] = f"{what} stays within ±2^40"
         num = z3.ToReal(z3.Int(name)) if whole else z3.Real(name)
-        variable = Variable(name, what, exact, num, whole, low, high, open_high, likely)
+        variable = Variable(name, what, exact, num, whole, low, high, open_high, draw)
         self.table[name] = variable
         self._bounds(variable, num.arg(0) if whole else num)
-        start = _inside(low, high)
         term_whole = whole and max(abs(low), abs(high)) <= WHOLE_LIMIT
-        return Term(num, lambda v: v.variable(name, start), whole=term_whole, low=low, high=high)
+        return Term(num, lambda v: v.variable(name, variable.start), whole=term_whole, low=low, high=high)
 
     def _bounds(self, v: Variable, about: z3.ExprRef) -> None:
         if v.low != -INF:

@@ -77,7 +77,8 @@ class Walk:
         """Walk init, presets and the session block."""
         self.ladder = constants_of(self.program)
         probe = min(_PROBE, self.oracle.timeout)
-        self.prober = Oracle(self.variables, probe, self.oracle.deadline, patience=8)
+        self.prober = Oracle(self.variables, probe, self.oracle.meter, patience=8)
+        self.oracle.samples.hints = self.ladder
         zero = constant(0.0)
         attrs = dict.fromkeys(range(len(self.program.attrs)), zero)
         attrs[self.program.slot_serial] = self.workload.serial()
