@@ -10,7 +10,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench import peer, queues, scheduler
+from bench import checker, peer, queues, scheduler
 from bench.timing import Result
 
 
@@ -44,7 +44,10 @@ def main() -> int:
         found = group.results()
         console.print(table(found))
         results += found
+    costs = checker.measured()
+    console.print(checker.table(costs))
     missed = [r.what for r in results if not r.met]
+    missed += [f"checking {name} in {checker.OVERALL:.0f} s" for name in checker.late(costs)]
     console.print(f"missed: {', '.join(missed)}" if missed else "every ratio asked for is met")
     return 1 if missed else 0
 

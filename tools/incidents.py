@@ -153,19 +153,24 @@ class _Costs(TraceHook):
 
 
 def shown(program: Program) -> Shown:
-    """What a run comes to: safe, or how it hung."""
-    machines: list[Machine] = []
+    """What a run comes to, and what it cost."""
     costs = _Costs()
+    verdict, waiting = came_to(program, costs)
+    return Shown(verdict, costs.computed - costs.needed, costs.needed, costs.first, waiting)
+
+
+def came_to(program: Program, hook: TraceHook | None = None) -> tuple[str, tuple[Mapping[str, float], ...]]:
+    """Whether a run is safe, or how it hung, or the code it stops with; and the sessions left waiting."""
+    machines: list[Machine] = []
     try:
-        data = run(program, on_machine=machines.append, hook=costs).data
+        data = run(program, on_machine=machines.append, hook=hook).data
     except RunError as error:
-        verdict = "livelock" if error.diagnostics[0].code == "SQ804" else error.diagnostics[0].code
-        return Shown(verdict, 0.0, 0.0, math.inf, ())
+        code = error.diagnostics[0].code
+        return "livelock" if code == "SQ804" else code, ()
     waiting = [s for pool in machines[0].pools for s in pool.waiting]
     left = tuple(dict(zip(program.attrs, s.attrs, strict=True)) for s in waiting)
     waits = [machines[0].now - s.waiting.since for s in waiting if s.waiting is not None]
-    verdict = _fate(data, waits, program.horizon)
-    return Shown(verdict, costs.computed - costs.needed, costs.needed, costs.first, left)
+    return _fate(data, waits, program.horizon), left
 
 
 def _fate(data: Mapping[str, Any], waits: Sequence[float], horizon: float) -> str:
