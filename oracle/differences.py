@@ -41,6 +41,18 @@ def _turns_overlap(scenario: Scenario, trace: Trace) -> bool:
     )
 
 
+def _loads(scenario: Scenario, trace: Trace) -> bool:
+    return any(r.load is not None for r in scenario.requests)
+
+
+def _steps_in_flight(scenario: Scenario, trace: Trace) -> bool:
+    return scenario.in_flight > 1
+
+
+def _aborts(scenario: Scenario, trace: Trace) -> bool:
+    return any(r.abort is not None for r in scenario.requests)
+
+
 DECLARED = (
     Declared(
         1,
@@ -57,6 +69,23 @@ DECLARED = (
         3,
         "a turn that arrives before the turn it continues has ended: a session has one turn at a time",
         _turns_overlap,
+    ),
+    Declared(
+        4,
+        "blocks that a request holds while a connector loads them and it waits: "
+        "a program's request holds memory from its admission on",
+        _loads,
+    ),
+    Declared(
+        5,
+        "frees that wait for a step in flight: a program's step has ended before the next is planned, "
+        "and what it preempts is free at once",
+        _steps_in_flight,
+    ),
+    Declared(
+        6,
+        "a client that goes away: a program's session ends where the program says",
+        _aborts,
     ),
 )
 

@@ -22,6 +22,8 @@ class Request:
     arrive: int = 0
     priority: int = 0
     share: tuple[int, int] | None = None
+    load: tuple[int, int] | None = None
+    abort: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Scenario:
     serve: str = "admission"
     reserve_full_isl: bool = True
     watermark: float = 0.0
+    in_flight: int = 1
 
     @property
     def usable_blocks(self) -> int:
@@ -98,6 +101,7 @@ def scenario_from(data: dict[str, Any], name: str) -> Scenario:
         serve=str(data.get("serve", "admission")),
         reserve_full_isl=True if full is None else bool(full),
         watermark=float(data.get("watermark") or 0.0),
+        in_flight=_positive(data, "in_flight", 1),
     )
 
 
@@ -118,13 +122,15 @@ def _positive(data: dict[str, Any], key: str, default: int | None = None) -> int
 def _request(data: dict[str, Any], index: int) -> Request:
     if not isinstance(data, dict):
         raise TypeError(f"request {index} is not an object")
-    share = data.get("share")
+    share, load = data.get("share"), data.get("load")
     return Request(
         prompt=_positive(data, "prompt"),
         out=_positive(data, "out"),
         arrive=_natural(data, "arrive", 0),
         priority=int(data.get("priority", 0)),
         share=None if share is None else (int(share[0]), int(share[1])),
+        load=None if load is None else (int(load[0]), int(load[1])),
+        abort=None if "abort" not in data else _natural(data, "abort"),
     )
 
 

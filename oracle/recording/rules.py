@@ -49,6 +49,7 @@ SCENARIO_KEYS: dict[str, Key] = {
     "prefix_caching": Key("flag"),
     "policy": Key("policy"),
     "serve": Key("text"),
+    "in_flight": Key("integer", 1, 2),
     "max_model_len": Key("integer", 1, LONGEST_MODEL),
     "reserve_full_isl": Key("flag", nullable=True),
     "watermark": Key("fraction", nullable=True),
@@ -63,6 +64,8 @@ REQUEST_KEYS: dict[str, Key] = {
     "after": Key("pair"),
     "priority": Key("integer", -(2**31), 2**31),
     "share": Key("pair"),
+    "load": Key("pair"),
+    "abort": Key("integer", 0, 1_000_000),
 }
 _WORDS = {
     "text": "a text",
@@ -241,6 +244,24 @@ def _after(data: Scenario) -> Found:
             yield Diagnostic("SQ929", message, here, hint="keep one of the two")
 
 
+def _load(data: Scenario) -> Found:
+    for index, row, tokens, steps in _pairs(data, "load"):
+        here = _at("requests", index, "load")
+        prompt = _number(row, "prompt")
+        if prompt is not None and not 1 <= tokens <= prompt:
+            yield Diagnostic("SQ918", f"request {index} loads {tokens} tokens of a prompt of {prompt}", here)
+        if steps < 1:
+            yield Diagnostic("SQ918", f"request {index} loads in {steps} steps; a load takes at least 1", here)
+
+
+def _abort(data: Scenario) -> Found:
+    for index, row in enumerate(_rows(data)):
+        comes, goes = _number(row, "arrive", 0), _number(row, "abort")
+        if comes is not None and goes is not None and goes <= comes:
+            message = f"request {index} comes in step {comes} and is aborted before step {goes}"
+            yield Diagnostic("SQ917", message, _at("requests", index, "abort"))
+
+
 def _too_long(data: Scenario) -> Found:
     longest = _number(data, "max_model_len", DEFAULT_MAX_MODEL_LEN)
     for index, row in enumerate(_rows(data)):
@@ -280,6 +301,8 @@ _RULES: tuple[Callable[[Scenario], Found], ...] = (
     _duplicate_request,
     _share,
     _after,
+    _load,
+    _abort,
     _too_long,
     _oversize,
 )

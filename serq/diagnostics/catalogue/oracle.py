@@ -22,6 +22,20 @@ register(
         "Record the scenario, or name one that has been recorded.",
     ),
     Code(
+        "SQ917",
+        "a client that goes away before it comes",
+        "`abort` is the step before which the client of a request goes away; the scheduler must have the "
+        "request by then.",
+        "Give `abort` a step after the request's `arrive`.",
+    ),
+    Code(
+        "SQ918",
+        "a load that is none",
+        "A request's `load` is the first tokens of its prompt, which come from elsewhere, and the steps that "
+        "takes.",
+        "Load from one token to the whole prompt, in at least one step.",
+    ),
+    Code(
         "SQ919",
         "an adaptive threshold without a threshold",
         "`long_prefill_token_threshold_adaptive` raises a threshold to a fair share of the budget; without a "

@@ -14,6 +14,7 @@ import vllm  # type: ignore[import-not-found]
 from vllm.config import (  # type: ignore[import-not-found]
     CacheConfig,
     DeviceConfig,
+    KVTransferConfig,
     ModelConfig,
     ParallelConfig,
     SchedulerConfig,
@@ -26,6 +27,7 @@ from vllm.v1.core.kv_cache_utils import (  # type: ignore[import-not-found]
     init_none_hash,
     resolve_kv_cache_block_sizes,
 )
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler  # type: ignore[import-not-found]
 from vllm.v1.core.sched.scheduler import Scheduler  # type: ignore[import-not-found]
 from vllm.v1.kv_cache_interface import (  # type: ignore[import-not-found]
     FullAttentionSpec,
@@ -105,8 +107,24 @@ def _scheduler_config(scenario: Scenario, max_model_len: int) -> Any:
         enable_chunked_prefill=True,
         long_prefill_token_threshold=scenario.get("chunk", 0),
         policy=scenario.get("policy", "fcfs"),
-        async_scheduling=False,
+        async_scheduling=in_flight(scenario) > 1,
         **asked,
+    )
+
+
+def in_flight(scenario: Scenario) -> int:
+    """The steps that are computed at a time."""
+    return int(scenario.get("in_flight", 1))
+
+
+def has_connector(scenario: Scenario) -> bool:
+    """Whether some KV comes from elsewhere; with steps in flight a connector may, at any time."""
+    return in_flight(scenario) > 1 or any("load" in row for row in scenario["requests"])
+
+
+def _transfer() -> Any:
+    return KVTransferConfig(
+        kv_connector="Loads", kv_connector_module_path=f"{__package__}.connector", kv_role="kv_consumer"
     )
 
 
@@ -131,13 +149,14 @@ def build(scenario: Scenario) -> tuple[Any, Hasher]:
         cache_config=memory,
         parallel_config=ParallelConfig(),
         device_config=DeviceConfig("cpu"),
+        kv_transfer_config=_transfer() if has_connector(scenario) else None,
     )
     memory.num_gpu_blocks = scenario["num_blocks"]
     blocks = _cache_config(block_size, scenario["num_blocks"])
     sizes = resolve_kv_cache_block_sizes(blocks, config)
     assert sizes == (block_size, block_size), f"block sizes {sizes}, asked for {block_size}"
     chosen = config.scheduler_config.get_scheduler_cls()
-    assert chosen is Scheduler, f"scheduler class {chosen}"
+    assert chosen is (AsyncScheduler if in_flight(scenario) > 1 else Scheduler), f"scheduler class {chosen}"
     scheduler = chosen(
         vllm_config=config,
         kv_cache_config=blocks,
@@ -166,7 +185,9 @@ def _assert_in_force(scheduler: Any, scenario: Scenario, cached: bool) -> None:
         "chunk": (config.long_prefill_token_threshold, scenario.get("chunk", 0)),
         "adaptive chunk": (_adaptive(config), bool(scenario.get("chunk_adaptive", False))),
         "chunked prefill": (config.enable_chunked_prefill, True),
-        "asynchronous scheduling": (bool(config.async_scheduling), False),
+        "asynchronous scheduling": (bool(config.async_scheduling), in_flight(scenario) > 1),
+        "connector": (scheduler.connector is not None, has_connector(scenario)),
+        "deferred frees": (scheduler.defer_block_free, in_flight(scenario) > 1),
         "prefix caching": (scheduler.kv_cache_manager.enable_caching, cached),
         "blocks": (scheduler.kv_cache_manager.block_pool.num_gpu_blocks, scenario["num_blocks"]),
     }
@@ -197,6 +218,7 @@ def in_force(scheduler: Any) -> dict[str, Any]:
         "max_model_len": scheduler.max_model_len,
         "chunked_prefill": config.enable_chunked_prefill,
         "async_scheduling": bool(config.async_scheduling),
+        **({"connector": True} if scheduler.connector is not None else {}),
         "hash": scheduler.cache_config.prefix_caching_hash_algo,
     }
 
