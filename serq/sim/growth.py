@@ -72,10 +72,9 @@ class Growth:
     def candidates(self, pool: PoolState) -> list[Session]:
         """Who may be preempted for a pool, in the order of their `admission`."""
         holding = [s for s in dict.fromkeys(pool.holders) if any(h.member(pool) for h in s.holds)]
-        engine = pool.memory_of
-        if engine is None:
+        if not pool.engines:
             return holding
-        found = [s for s in holding if s.status == AT_STAGE and engine.serves(s)]
+        found = [s for s in holding if s.status == AT_STAGE and any(e.serves(s) for e in pool.engines)]
         return sorted(found, key=lambda s: s.admission)
 
     def victim(self, pool: PoolState) -> Session | None:

@@ -67,7 +67,8 @@ class Legs:
             self.m.ready.append(parent)
 
     def _pass_on(self, lease: LeaseRecord, leg: Session, parent: Session) -> None:
-        # The leg's attributes stay as it left them, for the cache clause.
+        # The leg's attributes stay as it left them for the cache clause, which now draws from the session's stream.
+        leg.stream = parent.stream or self.m.open_stream(parent)
         lease.owner = parent
         lease.member.pool.rename_holder(leg, parent)
         parent.leases = [*parent.leases, lease]

@@ -206,7 +206,7 @@ class _Linker:
             reads.granule = constant(step.granule)
         if step.memory is not None:
             engine.memory = self.m.pools[step.memory]
-            engine.memory.memory_of = engine
+            engine.memory.engines.append(engine)
         if step.iteration is not None:
             reads.body = [self._item(i) for i in step.iteration]
         self._totals(engine)

@@ -46,7 +46,8 @@ class PoolState:
         self.growers: list[Session] = []
         self.cache = PrefixCache(machine, self)
         self.served_by: Engine | None = None
-        self.memory_of: Engine | None = None
+        # The engines whose memory it is.
+        self.engines: list[Engine] = []
         self.queue_keys: Keys | None = None
         self.victim_keys: Keys | None = None
         self.admissions = 0

@@ -16,6 +16,7 @@ from serq.ir.encode import program_data
 from serq.ir.program import Batch, Program, Ps
 from serq.ir.quantity import lift
 from tests.generators.renumber import engines_first
+from tests.peer.compare import compare
 
 
 @dataclass(frozen=True)
@@ -56,3 +57,8 @@ DECLARED: tuple[Declared, ...] = (
         _engines_first,
     ),
 )
+
+
+def declared_number(program: Program) -> int | None:
+    """The declared difference whose repair makes both sides agree about a program, if any."""
+    return next((d.number for d in DECLARED if compare(d.repair(program)) is None), None)

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from serq.ir.program import Program
 from tests.generators.ir import random_program
 from tests.generators.ir.classes import CLASSES, RARE, classes
 from tests.peer.compare import PeerBreaks, PeerRefuses, compare, disagreement, ours, peer
-from tests.peer.differences import DECLARED
+from tests.peer.differences import DECLARED, declared_number
 
 COUNT = int(os.environ.get("SERQ_PEER_N", "50"))
 FIRST = int(os.environ.get("SERQ_PEER_FROM", "0"))
@@ -56,11 +55,6 @@ def compared() -> Comparison:
             found.differing.append(f"seed {seed}: {difference}")
         found.classes.update(classes(program, there.report))
     return found
-
-
-def declared_number(program: Program) -> int | None:
-    """The declared difference whose repair makes both sides agree about a program, if any."""
-    return next((d.number for d in DECLARED if compare(d.repair(program)) is None), None)
 
 
 def test_every_program_is_valid(compared: Comparison) -> None:

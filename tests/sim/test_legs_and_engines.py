@@ -1,0 +1,69 @@
+"""Whose stream a lease draws from, and whose work makes a victim: numbers measured at the peer."""
+
+from __future__ import annotations
+
+import pytest
+
+from serq.ir.build import Builder, Draft, PoolRef, StageRef, hold, observe, run
+from serq.ir.program import Batch, PreemptBy, Program
+from serq.ir.quantity import context, lift
+from serq.lang.compile import compile_text
+from serq.lang.settings import Settings
+from serq.sim import run as simulate
+
+LEASED = """
+fn main() {
+  pool m { cap 1000; }
+  stage d : fifo;
+  workload { arrive batch(1); }
+  server {
+    fork { hold m (cost(m, 1000)) { } cache (cost(m, ~exp(100))) lease m (1) INSIDE }
+    join; AFTER
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "after", "cached"),
+    [
+        # The leg has ended when the lease does: the session's stream, whose first draw this is.
+        ("", "", 17.68854767901723),
+        ("observe leg = ~exp(100);", "", 17.68854767901723),
+        ("", "run d (cost(d, 5));", 17.334776725436885),
+        # The leg still runs: its own stream.
+        ("run d (cost(d, 5));", "", 75.00804103731397),
+    ],
+)
+def test_what_a_lease_leaves_is_drawn_from_the_stream_of_whose_it_is(
+    inside: str, after: str, cached: float
+) -> None:
+    source = LEASED.replace("INSIDE", inside).replace("AFTER", after)
+    (pool,) = simulate(compile_text(source, settings=Settings(horizon=50.0)).program).data["pools"]
+    assert pool["mean_cached"] == cached
+
+
+def two_engines(first: int, second: int) -> Program:
+    """Two requests of 3 units that grow by a unit a token, at engines whose memory is one pool of 8."""
+    b = Builder()
+    kv: PoolRef = b.pool("kv", cap=8, preempt=PreemptBy(keys=(lift(-1 * context("Admission")),)))
+    engines: list[StageRef] = [b.engine(name, budget=4, cost=1, memory=kv) for name in ("one", "other")]
+    serial = b.attr("serial")
+
+    def request(engine: int) -> list[Draft]:
+        return [hold([(kv, 3)], [run(engines[engine], 6, mode="Decode", growing=kv)])]
+
+    b.server(
+        [
+            Draft("Branch", {"guard": lift(serial)}, (request(second), request(first))),
+            observe("end", context("Now")),
+        ]
+    )
+    return b.build(arrival=Batch(size=2), horizon=40)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_victim_works_at_any_engine_whose_memory_the_pool_is(first: int, second: int) -> None:
+    report = simulate(two_engines(first, second)).data
+    assert [pool["preemptions"] for pool in report["pools"]] == [2]
+    assert report["observes"]["end"]["mean"] == 9
