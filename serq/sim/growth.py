@@ -26,7 +26,7 @@ class Growth:
         need = target - member.alloc
         if need <= 0.0:
             return True
-        while not pool.fits(need, s):
+        while not pool.fits(need, member):
             victim = self.victim(pool)
             if victim is None:
                 self._stall(s, pool, by)
@@ -56,7 +56,7 @@ class Growth:
             member = innermost(s, pool)
             need = round_up(member.alloc + s.grow_by, pool.block) - member.alloc
             if need > 0.0:
-                if not pool.fits(need, s):
+                if not pool.fits(need, member):
                     return
                 self.take(pool, member, need)
             pool.growers.pop(0)

@@ -72,21 +72,19 @@ class PoolState:
 
     # Capacity
 
-    def outstanding(self, besides: Session | None = None) -> float:
+    def outstanding(self, besides: Member | None = None) -> float:
         """What holds reserved and have not allocated, on a pool that says `reserve held`."""
         if not self.spec.reserve_held:
             return 0.0
         total = -0.0
         for s in dict.fromkeys(self.holders):
-            if s is besides:
-                continue
             for hold in s.holds:
                 member = hold.member(self)
-                if member is not None:
+                if member is not None and member is not besides:
                     total += max(0.0, member.reserved - member.alloc)
         return total
 
-    def fits(self, units: float, besides: Session | None = None) -> bool:
+    def fits(self, units: float, besides: Member | None = None) -> bool:
         """Whether units, already in whole blocks, fit; cached prefixes never block."""
         if self.spec.reserve_held:
             return self.used + self.outstanding(besides) + units <= self.cap + EPS

@@ -132,7 +132,7 @@ class Steady:
             assert member is not None and s is not None
             pool = member.pool
             need = round_up(member.alloc + 1.0, pool.block) - member.alloc
-            if not pool.fits(need, s):
+            if not pool.fits(need, member):
                 return False
             e.m.growth.take(pool, member, need)
             if pool is e.memory:

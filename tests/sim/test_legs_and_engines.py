@@ -1,4 +1,4 @@
-"""Whose stream a lease draws from, and whose work makes a victim: numbers measured at the peer."""
+"""Whose stream a lease draws from, whose work makes a victim, whose reserve is left out: as measured at the peer."""
 
 from __future__ import annotations
 
@@ -67,3 +67,24 @@ def test_a_victim_works_at_any_engine_whose_memory_the_pool_is(first: int, secon
     report = simulate(two_engines(first, second)).data
     assert [pool["preemptions"] for pool in report["pools"]] == [2]
     assert report["observes"]["end"]["mean"] == 9
+
+
+def test_a_grower_leaves_out_the_reserve_of_its_own_hold_alone() -> None:
+    """Two sessions reserve 6 of 12 each; nothing is left for holds of the same pool inside to grow."""
+    source = """
+fn main() {
+  pool m { cap 12; reserve held; }
+  stage d : ps(1);
+  workload { arrive closed(2); }
+  server {
+    hold m (cost(m, 0)) reserve (cost(m, 6)) { run d (cost(d, 1)); INNER grow m (cost(m, 1)); END }
+  }
+}
+"""
+    nested = source.replace("INNER", "hold m (cost(m, 0)) {").replace("END", "}")
+    plain = source.replace("INNER", "").replace("END", "")
+    arrivals = [
+        simulate(compile_text(text, settings=Settings(horizon=2.0)).program).data["arrivals"]
+        for text in (nested, plain)
+    ]
+    assert arrivals == [2, 4]
