@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from serq.check import operations, readings
 from serq.check.draws import DRAWS
 from serq.check.solver import Fact, both, negation
-from serq.check.terms import INF, Term, constant, ite, truth
+from serq.check.terms import INF, Term, ite, truth
 from serq.check.variables import Variables
 from serq.ir import encode, tables
 from serq.ir import expressions as ex
 from serq.ir import program as pr
+from serq.ir.symbolic import Input
 from serq.ir.validate.names import Names
 
 Attributes = Callable[[int], Term]
@@ -48,7 +49,9 @@ class Encoder:
         """The term of an expression. Depth is bounded by the recursion limit (`deep_recursion`)."""
         match e:
             case ex.Num(value=value):
-                return constant(value)
+                return self.variables.number(value)
+            case Input(name=name):
+                return self.variables.inputs[name]
             case ex.Attr(slot=slot):
                 return self.attributes(slot)
             case ex.Cost(arg=arg):

@@ -13,6 +13,7 @@ from serq.check.terms import INF, Term, constant, less
 from serq.diagnostics import IrPath
 from serq.ir import expressions as ex
 from serq.ir import program as pr
+from serq.ir.symbolic import sampled
 from serq.ir.traverse import expressions_of
 
 if TYPE_CHECKING:
@@ -133,10 +134,10 @@ def _holds(oracle: Oracle, end: State, fact: Fact) -> bool:
 def constants_of(program: pr.Program) -> list[float]:
     """The numbers written in a program, as bounds worth trying."""
     numbers = {
-        x.value
+        sampled(x.value)
         for _, _, e in expressions_of(program)
         for x in ex.walk(e)
-        if isinstance(x, ex.Num) and abs(x.value) < INF
+        if isinstance(x, ex.Num) and abs(sampled(x.value)) < INF
     }
-    caps = {p.cap for p in program.pools if p.cap < INF}
+    caps = {sampled(p.cap) for p in program.pools if sampled(p.cap) < INF}
     return sorted(numbers | {n + 1 for n in numbers} | caps)

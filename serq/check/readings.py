@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from serq.check.terms import INF, Term, constant
@@ -116,25 +116,38 @@ def stages_of(program: pr.Program, ref: ex.CRef) -> tuple[pr.Stage, ...]:
     return program.stages[ref.base : ref.base + ref.count]
 
 
-def _caps(program: pr.Program, call: ex.Call) -> list[float]:
+def _caps(variables: Variables, program: pr.Program, call: ex.Call) -> list[Term]:
     arg = call.args[0]
     assert isinstance(arg, ex.PoolArg)
-    return [pool.cap for pool in pools_of(program, arg.ref)]
+    return [variables.number(pool.cap) for pool in pools_of(program, arg.ref)]
+
+
+def _greatest(terms: Sequence[Term]) -> Term | None:
+    """A term that bounds all of some; None when one may be infinite."""
+    if not all(t.ordinary for t in terms):
+        return None
+    if len({id(t) for t in terms}) == 1 or all(t.low == t.high for t in terms):
+        return max(terms, key=lambda t: t.high)
+    high = max(t.high for t in terms)
+    return constant(high) if high < INF else None
 
 
 def _used(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
     drift = 0.0 if variables.integral else _DRIFT
-    most = max(_caps(program, call)) + drift
-    return variables.term(what, -drift, most, exact=False, whole=variables.integral, assumed=True)
+    most = _greatest(_caps(variables, program, call))
+    if most is None:
+        return variables.term(what, -drift, INF, exact=False, whole=variables.integral, assumed=True)
+    return variables.bounded(what, -drift, most, drift, whole=variables.integral)
 
 
 def _free(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
-    caps = _caps(program, call)
-    if min(caps) == INF:
+    caps = _caps(variables, program, call)
+    if all(t.pos is True for t in caps):
         return constant(INF)
-    if max(caps) == INF:
+    most = _greatest(caps)
+    if most is None:
         return _or_infinite(variables, variables.term(what, -_DRIFT, INF, exact=False, assumed=True))
-    return variables.term(what, -_DRIFT, max(caps) + _DRIFT, exact=False)
+    return variables.bounded(what, -_DRIFT, most, _DRIFT)
 
 
 def _or_infinite(variables: Variables, t: Term) -> Term:
@@ -142,16 +155,28 @@ def _or_infinite(variables: Variables, t: Term) -> Term:
     return Term(t.num, t.compute, False, pos, False, t.whole, t.low, t.high)
 
 
+def _fixed(variables: Variables, e: ex.Expr) -> Term | None:
+    """The budget of an engine where it is a number."""
+    if isinstance(e, ex.Num):
+        return variables.number(e.value)
+    value = folded(e)
+    return None if value is None or value != value else variables.number(value)
+
+
 def _budget_left(variables: Variables, program: pr.Program, call: ex.Call, what: str) -> Term:
     arg = call.args[0]
     assert isinstance(arg, ex.StageArg)
-    budgets = [folded(s.kind.budget) for s in stages_of(program, arg.ref) if isinstance(s.kind, pr.Step)]
-    known = [b for b in budgets if b is not None and b == b]
+    steps = [s.kind for s in stages_of(program, arg.ref) if isinstance(s.kind, pr.Step)]
+    budgets = [_fixed(variables, s.budget) for s in steps]
+    known = [b for b in budgets if b is not None]
     if len(known) == len(budgets) and known:
-        if min(known) == INF:
+        if all(b.pos is True for b in known):
             return constant(INF)
-        if max(known) < INF:
-            return variables.term(what, 0.0, max(0.0, *known), exact=False, whole=variables.integral)
+        most = _greatest(known)
+        if most is not None and most.high < INF:
+            if most.low >= 0:
+                return variables.bounded(what, 0.0, most, whole=variables.integral)
+            return variables.term(what, 0.0, max(0.0, most.high), exact=False, whole=variables.integral)
     return _or_infinite(
         variables, variables.term(what, 0.0, INF, exact=False, whole=variables.integral, assumed=True)
     )

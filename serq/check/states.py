@@ -55,9 +55,9 @@ def amount_valid(t: Term) -> Fact:
     return Fact(less(constant(-EPS), t, or_equal=True), lambda v: v.of(t) >= -EPS)
 
 
-def at_most(t: Term, bound: float) -> Fact:
+def at_most(t: Term, bound: Term) -> Fact:
     """A term no greater than a bound."""
-    return Fact(less(t, constant(bound), or_equal=True), lambda v: v.of(t) <= bound)
+    return Fact(less(t, bound, or_equal=True), lambda v: v.of(t) <= v.of(bound))
 
 
 def is_value(term: Term, value: float) -> Fact:

@@ -10,7 +10,9 @@ from functools import cache
 
 import z3
 
-from serq.check.terms import INF, WHOLE_LIMIT, Rounding, Term
+from serq.check.terms import INF, WHOLE_LIMIT, Rounding, Term, constant
+from serq.ir.expressions import Expr
+from serq.ir.symbolic import Symbolic
 
 # The least unit draw is 2^-53, so an exponential draw is at most this many means.
 EXP_TAIL = -math.log(2.0**-53) * (1 + 1e-12)
@@ -32,7 +34,8 @@ class Variable:
 
     `exact` says that every value the facts allow can occur, so that a witness may choose
     it; otherwise the facts only enclose what occurs, and a witness that reads it shows
-    nothing. `open_high` leaves the upper bound out. `draw` is set for continuous draws.
+    nothing. `open_high` leaves the upper bound out. `draw` is set for continuous draws; `asked`
+    says that a range was given from outside.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Variable:
     high: float
     open_high: bool = False
     draw: Draw | None = None
+    asked: bool = False
 
     @property
     def mean(self) -> float | None:
@@ -70,6 +74,10 @@ class Variables:
         self.rounding = Rounding()
         self.table: dict[str, Variable] = {}
         self.assumptions: dict[str, str] = {}
+        # Inputs left open, and what encodes the expressions of numbers made of them.
+        self.inputs: dict[str, Term] = {}
+        self.encode: Callable[[Expr], Term] | None = None
+        self._numbers: dict[int, tuple[Symbolic, Term]] = {}
 
     def term(
         self,
@@ -82,6 +90,7 @@ class Variables:
         open_high: bool = False,
         draw: Draw | None = None,
         assumed: bool = False,
+        asked: bool = False,
     ) -> Term:
         """A fresh variable as a term; `assumed` says that infinite bounds stand for moderate ones."""
         name = f"v{len(self.table)}"
@@ -89,11 +98,28 @@ class Variables:
             low, high = max(low, -MODERATE), min(high, MODERATE)
             self.assumptions[name] = f"{what} stays within ±2^40"
         num = z3.ToReal(z3.Int(name)) if whole else z3.Real(name)
-        variable = Variable(name, what, exact, num, whole, low, high, open_high, draw)
+        variable = Variable(name, what, exact, num, whole, low, high, open_high, draw, asked)
         self.table[name] = variable
         self._bounds(variable, num.arg(0) if whole else num)
         term_whole = whole and max(abs(low), abs(high)) <= WHOLE_LIMIT
         return Term(num, lambda v: v.variable(name, variable.start), whole=term_whole, low=low, high=high)
+
+    def number(self, value: float) -> Term:
+        """A number of the program, which may be made of inputs left open."""
+        if not isinstance(value, Symbolic) or self.encode is None:
+            return constant(value)
+        key = id(value)
+        if key not in self._numbers:
+            self._numbers[key] = value, self.encode(value.expr)
+        return self._numbers[key][1]
+
+    def bounded(self, what: str, low: float, high: Term, slack: float = 0.0, *, whole: bool = False) -> Term:
+        """A fresh reading from `low` to at most a term that is finite, and some slack."""
+        term = self.term(what, low, high.high + slack, exact=False, whole=whole)
+        if high.low != high.high:
+            about = term.num.arg(0) if whole else term.num
+            self.rounding.know(term.num <= high.num + exact_real(slack), about)
+        return term
 
     def _bounds(self, v: Variable, about: z3.ExprRef) -> None:
         if v.low != -INF:

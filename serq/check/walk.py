@@ -303,7 +303,7 @@ class Walk:
             for term in (unit, reserve):
                 if term is not None:
                     facts.append(amount_valid(term))
-                    facts.append(at_most(term, cap if not self.enclosing else cap + _FITS))
+                    facts.append(at_most(term, self.variables.number(cap + _FITS if self.enclosing else cap)))
         return both(*facts)
 
     def _left(self, stmt: st.Hold, path: IrPath, after: State) -> None:

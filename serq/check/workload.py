@@ -91,7 +91,7 @@ class Workload:
         if slot in self.ranges:
             low, high = self.ranges[slot]
             whole = low == math.floor(low) and high == math.floor(high)
-            return self.variables.term(self.names.attr(slot), low, high, exact=True, whole=whole)
+            return self.variables.term(self.names.attr(slot), low, high, exact=True, whole=whole, asked=True)
         values = [case.preset.get(slot) for case in self._cases]
         terms = [before if v is None else constant(v) for v in values]
         if self._pick is not None:

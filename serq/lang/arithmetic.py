@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from serq.ir.symbolic import Symbolic
+
 NAN = math.nan
 INF = math.inf
 
@@ -21,7 +23,7 @@ def divide(a: float, b: float) -> float:
 def power(x: float, y: float) -> float:
     """x to the y; overflow and poles are infinite, a fractional power of a negative NaN."""
     try:
-        return math.pow(x, y)
+        return math.pow(float(x), float(y))
     except OverflowError:
         return -INF if x < 0.0 and math.fmod(y, 2.0) in (1.0, -1.0) else INF
     except ValueError:
@@ -42,22 +44,24 @@ def greatest(a: float, b: float) -> float:
 
 def _exp(x: float) -> float:
     try:
-        return math.exp(x)
+        return math.exp(float(x))
     except OverflowError:
         return INF
 
 
 def _ln(x: float) -> float:
     if x > 0.0:
-        return math.log(x)
+        return math.log(float(x))
     return -INF if x == 0.0 else NAN
 
 
 def _sqrt(x: float) -> float:
-    return math.sqrt(x) if x >= 0.0 else NAN
+    return math.sqrt(float(x)) if x >= 0.0 else NAN
 
 
 def _rounded(x: float, how: Callable[[float], int]) -> float:
+    if isinstance(x, Symbolic):
+        return x.call("Floor" if how is math.floor else "Ceil")
     return math.copysign(float(how(x)), x) if math.isfinite(x) else x
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from serq.ir.symbolic import sampled
 from serq.lang import arithmetic, tree
 from serq.lang.findings import Findings
 from serq.lang.tree import Expr
@@ -112,6 +113,7 @@ def number(value: float, at: tree.Node) -> tree.Num:
 
 def shown(value: float) -> str:
     """A number as a message or a listing writes it."""
+    value = sampled(value)
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if math.isnan(value):

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from serq.diagnostics import SerqError, Span, suggestion
+from serq.ir.symbolic import exactly
 from serq.lang import tree
+from serq.lang.constants import shown
 from serq.lang.findings import FileSpan, Findings
 from serq.lang.imports import relocate
 from serq.lang.parser import parse_expression
@@ -55,7 +57,7 @@ class Inputs:
 
     def _supplied(self, name: str, value: str | float) -> Expr | None:
         if not isinstance(value, str):
-            return tree.Num(FileSpan.of(Span(1, 1, 1, 1), f"--set {name}"), float(value), str(value))
+            return tree.Num(FileSpan.of(Span(1, 1, 1, 1), f"--set {name}"), exactly(value), shown(value))
         return self._parse(f"--set {name}", value, f"the value of the input `{name}`")
 
     def _parse(self, label: str, text: str, what: str) -> Expr | None:

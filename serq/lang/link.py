@@ -8,6 +8,7 @@ from typing import Literal
 from serq.ir import expressions as ex
 from serq.ir import program as pr
 from serq.ir import statements as st
+from serq.ir.symbolic import keep, number
 from serq.lang import tree
 from serq.lang.attribute_types import AttributeTypes
 from serq.lang.constants import NotConstant, evaluate, value_of, whole
@@ -94,9 +95,9 @@ class Linker:
         kernel, linker = self.kernel, self.statements
         linker.server = kernel.server
         numbers = linker.block(None), linker.block(None), linker.block(None)
-        for number, block in zip(numbers, (kernel.init, kernel.turn, kernel.session), strict=True):
+        for at, block in zip(numbers, (kernel.init, kernel.turn, kernel.session), strict=True):
             if block is not None:
-                linker.fill(number, block)
+                linker.fill(at, block)
         written = kernel.session.statements if kernel.session is not None else ()
         if not written or not isinstance(written[-1], tree.End):
             linker.blocks[numbers[2]].append(st.End())
@@ -126,6 +127,7 @@ class Linker:
                 admit_via=self._admit_via(pool, member),
                 reserve_held=pool.reserve_held,
             )
+            made = keep(made, cap=pool.cap, block=pool.block)
             self.spans.add(made, family.place)
             yield made
 
@@ -210,6 +212,7 @@ class Linker:
     def _registers(self) -> Iterator[pr.Register]:
         for name, (engine, state) in self.model.registers.items():
             made = pr.Register(name=name, stage=engine.stage.base, init=self.kernel.registers[name])
+            made = keep(made, init=self.kernel.registers[name])
             self.spans.add(made, state.name.span)
             yield made
 
@@ -221,7 +224,9 @@ class Linker:
         match arrive.law:
             case "poisson":
                 rate = evaluate(arrive.value, self.findings, "an arrival rate")
-                made: pr.Arrival = pr.Poisson(rate=1.0 if rate is None else rate)
+                made: pr.Arrival = (
+                    pr.Poisson(rate=1.0) if rate is None else keep(pr.Poisson(rate=rate), rate=rate)
+                )
             case "renewal":
                 made = pr.Renewal(gap=self._gap(arrive.value))
             case "closed":
@@ -237,7 +242,7 @@ class Linker:
 
     def _gap(self, value: tree.Expr) -> ex.Expr:
         try:
-            gap = ex.Num(value=value_of(value))
+            gap = number(value_of(value))
         except NotConstant:
             return self.expressions.expr(value)
         self.spans.add(gap, value.span)

@@ -9,6 +9,7 @@ from typing import Any
 from serq.diagnostics import suggestion
 from serq.ir import expressions as ex
 from serq.ir.depth import MAX_DEPTH
+from serq.ir.symbolic import number
 from serq.ir.tables import Param
 from serq.lang import tree
 from serq.lang.constants import NotConstant, plural, shown, value_of
@@ -105,7 +106,7 @@ class ExpressionLinker:
     # Operators
 
     def _number(self, node: Expr) -> ex.Expr:
-        return ex.Num(value=node.value if isinstance(node, tree.Num) else 1.0)
+        return number(node.value if isinstance(node, tree.Num) else 1.0)
 
     def _unary(self, node: tree.Unary) -> ex.Expr:
         return ex.Unary(op=_UNARY[node.op], arg=self.expr(node.operand))
@@ -250,7 +251,7 @@ class ExpressionLinker:
             message = f"the pool `{name}` has no `block`"
             self.findings.error("SQ327", message, node, hint=f"declare it: `pool {name} {{ block b; }}`")
             return self._poison()
-        return ex.Num(value=math.inf if declared is None else declared)
+        return number(math.inf if declared is None else declared)
 
     # Resources
 
@@ -302,7 +303,7 @@ class ExpressionLinker:
             message = f"`{family.name}[{shown(value)}]` is no member: `{family.name}` has {members}, from 0"
             self.findings.error("SQ318", message, ref.index)
             value = 0.0
-        folded = ex.Num(value=value)
+        folded = number(value)
         self.spans.add(folded, ref.index.span)
         return folded
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from serq.ir.symbolic import Symbolic
 from serq.lang import tree
 from serq.lang.constants import NotConstant, evaluate, number, value_of, whole
 from serq.lang.definitions import Definitions
@@ -115,7 +116,8 @@ class _Resolver:
         self.expander.constants[name] = result
 
     def _differs(self) -> bool:
-        return self.defaults != self.expander.constants
+        actual = self.expander.constants
+        return any(isinstance(v, Symbolic) for v in actual.values()) or self.defaults != actual
 
     def _default(self, value: Expr) -> float | None:
         actual = self.expander.constants

@@ -30,8 +30,8 @@ from serq.check.report import Finding
 from serq.check.rule import Rule
 from serq.check.rules.outgrows_pool import shown
 from serq.check.solver import TRUE, Answer, Fact, Verdict, both, negation
-from serq.check.space import demand, grown_to, in_blocks, roomiest
-from serq.check.states import at_most, non_negative
+from serq.check.space import at_witness, demand, exceeds, fits, grown_to, in_blocks, roomiest
+from serq.check.states import non_negative
 from serq.check.terms import Term, constant, less
 from serq.check.walk import Walk
 from serq.diagnostics import IrPath, Severity
@@ -72,7 +72,7 @@ def _judged(model: Model, first: Growth, pools: list[pr.Pool]) -> Finding:
         first.path,
         answer,
         f"two requests can each grow half-way in `{pool.label}` and wait for each other for ever: "
-        f"each needs {number(need)} of {number(pool.cap)}",
+        f"each needs {number(need)} of {at_witness(model.exact, answer, pool.cap)}",
         witness=shown(model, answer, at),
         hint="preempt, take the whole length at once, or reserve it in a pool with `reserve held`",
     )
@@ -97,7 +97,7 @@ def _kept(walk: Walk, g: Growth, pool: pr.Pool) -> Term:
     """What nobody else can take while the hold lasts."""
     if pool.reserve_held:
         return demand(walk, g.scope, g.part, pool.block)
-    return in_blocks(walk.variables.rounding, non_negative(g.scope.units[g.part]), pool.block)
+    return in_blocks(walk.variables, non_negative(g.scope.units[g.part]), pool.block)
 
 
 def _unkept(walk: Walk, g: Growth, pool: pr.Pool) -> Fact:
@@ -109,14 +109,14 @@ def _pair(model: Model, g: Growth, pool: pr.Pool) -> Fact:
     """Two sessions of the same values: both are admitted, and together they need too much."""
     walk, r = model.exact, model.exact.variables.rounding
     need = grown_to(walk, g, pool.block)
-    first = in_blocks(r, non_negative(g.scope.units[g.part]), pool.block)
+    first = in_blocks(walk.variables, non_negative(g.scope.units[g.part]), pool.block)
     together = operations.add(r, first, demand(walk, g.scope, g.part, pool.block))
     twice = operations.multiply(r, constant(2.0), need)
     return both(
         _unkept(walk, g, pool),
-        at_most(need, pool.cap),
-        negation(at_most(twice, pool.cap)),
-        at_most(together, pool.cap),
+        fits(walk, need, pool.cap),
+        exceeds(walk, twice, pool.cap),
+        fits(walk, together, pool.cap),
         _others_admit_two(model, g),
     )
 
@@ -131,7 +131,7 @@ def _others_admit_two(model: Model, g: Growth) -> Fact:
             if (scope is g.scope and k == g.part) or wide.cap == float("inf"):
                 continue
             taken = operations.multiply(r, constant(2.0), demand(walk, scope, k, wide.block))
-            facts.append(at_most(taken, wide.cap))
+            facts.append(fits(walk, taken, wide.cap))
     return Fact(land(*(f.flag for f in facts)), lambda v: all(f.holds(v) for f in facts))
 
 

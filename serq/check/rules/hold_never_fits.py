@@ -26,14 +26,12 @@ from serq.check.places import Reading
 from serq.check.report import Finding
 from serq.check.rule import Rule, attributes_read
 from serq.check.solver import Fact, Verdict, both
-from serq.check.space import demand_of, exceeds, roomiest, tightest
-from serq.check.states import at_most
+from serq.check.space import at_witness, demand_of, exceeds, fits, roomiest, tightest
 from serq.check.walk import Walk
 from serq.diagnostics import Severity
 from serq.ir import program as pr
 from serq.ir import statements as st
 from serq.ir.validate.constants import moves
-from serq.ir.validate.names import number
 
 
 def check(model: Model) -> Iterator[Finding]:
@@ -77,7 +75,7 @@ def _judged(model: Model, reading: Reading, part: st.HoldPool, tight: pr.Pool, w
     return RULE.finding(
         reading.path,
         answer,
-        f"a hold of `{name}` {verb} its cap {number(wide.cap)}: the request {how}",
+        f"a hold of `{name}` {verb} its cap {at_witness(model.exact, answer, wide.cap)}: the request {how}",
         witness=shown,
         severity=Severity.ERROR if never or waits else Severity.WARNING,
         hint="refuse such requests before the hold, ask for less, or raise the cap",
@@ -86,7 +84,7 @@ def _judged(model: Model, reading: Reading, part: st.HoldPool, tight: pr.Pool, w
 
 def _too_much(walk: Walk, r: Reading, part: st.HoldPool, pool: pr.Pool) -> Fact:
     reserve = None if part.reserve is None else walk.encoder(r.state).encode(part.reserve)
-    return exceeds(demand_of(walk.variables.rounding, r.term, reserve, pool.block), pool.cap)
+    return exceeds(walk, demand_of(walk.variables, r.term, reserve, pool.block), pool.cap)
 
 
 def _never(model: Model, reading: Reading, part: st.HoldPool, pool: pr.Pool) -> bool:
@@ -95,8 +93,8 @@ def _never(model: Model, reading: Reading, part: st.HoldPool, pool: pr.Pool) -> 
         if r.path != reading.path:
             continue
         reserve = None if part.reserve is None else walk.encoder(r.state).encode(part.reserve)
-        need = demand_of(walk.variables.rounding, r.term, reserve, pool.block)
-        if not walk.oracle.never(both(r.state.live, at_most(need, pool.cap))):
+        need = demand_of(walk.variables, r.term, reserve, pool.block)
+        if not walk.oracle.never(both(r.state.live, fits(walk, need, pool.cap))):
             return False
     return True
 

@@ -28,7 +28,7 @@ from serq.check.places import Growth
 from serq.check.report import Finding
 from serq.check.rule import Rule, attributes_read
 from serq.check.solver import Answer, Verdict
-from serq.check.space import exceeds, grown_to, roomiest, tightest
+from serq.check.space import at_witness, exceeds, grown_to, roomiest, tightest
 from serq.diagnostics import IrPath, Severity
 from serq.ir import expressions as ex
 from serq.ir import statements as st
@@ -49,12 +49,12 @@ def _judged(model: Model, first: Growth, ref: ex.CRef) -> Finding:
     tight, wide = tightest(model.program, ref), roomiest(model.program, ref)
     answer, at = model.judge(
         (
-            (g.state, exceeds(grown_to(model.enclosing, g, tight.block), tight.cap + 1e-9))
+            (g.state, exceeds(model.enclosing, grown_to(model.enclosing, g, tight.block), tight.cap + 1e-9))
             for g in model.enclosing.growths
             if g.path == first.path
         ),
         (
-            (g, g.state, exceeds(grown_to(model.exact, g, wide.block), wide.cap))
+            (g, g.state, exceeds(model.exact, grown_to(model.exact, g, wide.block), wide.cap))
             for g in model.exact.growths
             if g.path == first.path
         ),
@@ -64,11 +64,11 @@ def _judged(model: Model, first: Growth, ref: ex.CRef) -> Finding:
     assert answer.values is not None
     need = answer.values.of(grown_to(model.exact, at, wide.block))
     fate = "waits for ever" if wide.preempt is None else "preempts itself for ever"
-    name = model.names.pools(ref)
+    name, cap = model.names.pools(ref), at_witness(model.exact, answer, wide.cap)
     return RULE.finding(
         first.path,
         answer,
-        f"a request alone outgrows `{name}` and {fate}: it needs {number(need)} of {number(wide.cap)}",
+        f"a request alone outgrows `{name}` and {fate}: it needs {number(need)} of {cap}",
         witness=shown(model, answer, at),
         hint="bound the length by the capacity, reserve what the body grows to, or raise the cap",
     )

@@ -123,7 +123,8 @@ def _name(names: Sequence[str], index: int, kind: str) -> str:
 
 
 def number(x: float) -> str:
-    """A number as text writes it: `3`, `0.5`, `inf`, `NaN`."""
+    """A number as text writes it: `3`, `0.5`, `inf`, `NaN`; a symbolic one as at its sample."""
+    x = getattr(x, "sample", x)
     if x != x:
         return "NaN"
     if x in (float("inf"), float("-inf")):
