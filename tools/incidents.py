@@ -179,6 +179,6 @@ def _fate(data: Mapping[str, Any], waits: Sequence[float], horizon: float) -> st
         return "overflow"
     if any(p["stuck"] for p in pools) and data["ended"] < data["arrivals"]:
         return "livelock"
-    if any(p["over_cap"] for p in pools) or (waits and min(waits) > 0.5 * horizon):
+    if any(p["over_cap"] or p["growing_stalled"] for p in pools) or (waits and min(waits) > 0.5 * horizon):
         return "deadlock"
     return "starvation" if waits and max(waits) > 0.5 * horizon else "safe"

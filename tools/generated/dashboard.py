@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from serq.check import run_checks
+from serq.check.suppress import suppress
+from serq.cli.load import Loaded
 from serq.diagnostics import SerqError
 from serq.generators.membership import membership
 from serq.ir.corpus import read_corpus
 from serq.ir.program import Program
 from serq.ir.validate import validate
+from serq.lang.suppressions import suppressions
 from serq.sim import Report, run
 from tools.examples import EXAMPLES, Example, examples
 from tools.generated.file import Generated, header, table
@@ -41,7 +44,8 @@ serq run examples/multi-turn/vllm.sq --instance examples/multi-turn/instances/vl
 The dashboard is computed with each program's default instance:
 
 - **parse**: the text compiles. **validate**: the IR keeps the rules of [its reference](../docs/ir.md).
-- **lints**: the [codes](../docs/codes.md) of what the static checks show can go wrong, in any run.
+- **lints**: the [codes](../docs/codes.md) of what the static checks show can go wrong, in any run; a finding that
+  the program [says it expects](../docs/checker.md#suppressions) is marked.
 - **run**: the turns taken after the warm-up; or what stopped the run, or what of it was left undone.
 - **claims on the path**: what the run found of the program's claims. A path that holds a claim is evidence,
   not a proof.
@@ -95,16 +99,18 @@ def _row(example: Example) -> tuple[str, ...]:
         return link, "yes", _count(len(wrong), "error"), *(NOTHING for _ in _COLUMNS[3:])
     program = loaded.program
     ran, claims = _run(program)
-    return link, "yes", "yes", _lints(program), ran, claims, _fragment(program), _oracle(example)
+    return link, "yes", "yes", _lints(loaded), ran, claims, _fragment(program), _oracle(example)
 
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-def _lints(program: Program) -> str:
+def _lints(loaded: Loaded) -> str:
     """What the static checks refute. How often depends on the effort spent on each question, so it is not counted."""
-    found = {d.code for d in run_checks(program, timeout=0.5, overall=None).diagnostics}
+    report = run_checks(loaded.program, timeout=0.5, overall=None)
+    report, _ = suppress(report, suppressions(loaded.sources)[0], loaded.located, judge_unused=False)
+    found = {d.code + (" (expected)" if d.suppressed else "") for d in report.diagnostics}
     return ", ".join(sorted(found)) or "none"
 
 
