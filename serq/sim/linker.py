@@ -11,7 +11,7 @@ from serq.diagnostics import IrPath
 from serq.ir import program as pr
 from serq.ir import statements as st
 from serq.ir.depth import deep_recursion
-from serq.ir.expressions import Agg, Call, Ctx, Expr, Num, Reg, Sample, walk
+from serq.ir.expressions import Agg, Call, Ctx, Expr, Num, PoolArg, Reg, Sample, StageArg, walk
 from serq.ir.moments import Moment
 from serq.ir.tables import CONTEXT, FUNCTION
 from serq.ir.traverse import expressions_of
@@ -129,6 +129,7 @@ class _Linker:
         pool.cache.copies_attrs = copies
         if spec.queue is not None:
             self._late(self.codegen.key_list(spec.queue, Moment.SELECT), partial(setattr, pool, "queue_keys"))
+            pool.keys_show = any(_shows(key) for key in spec.queue)
         if spec.preempt is not None:
             name = self.codegen.key_list(spec.preempt.keys, Moment.VICTIM)
             self._late(name, partial(setattr, pool, "victim_keys"))
@@ -454,3 +455,18 @@ def _unset_pool(s: Session) -> PoolState:
 
 
 __all__ = ["CONTEXT", "Linked", "can_move", "constant", "is_boolean", "link"]
+
+
+def _shows(key: Expr) -> bool:
+    """Whether reading a key may draw or fail, which shows even where there is nothing to choose."""
+    return any(
+        node.fun == "BudgetLeft" or any(_may_fail(arg) for arg in node.args)
+        for node in walk(key)
+        if isinstance(node, Call)
+    )
+
+
+def _may_fail(argument: Expr | PoolArg | StageArg) -> bool:
+    if isinstance(argument, Expr) or argument.ref.index is None:
+        return False
+    return not isinstance(argument.ref.index, Num)

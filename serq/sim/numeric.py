@@ -64,12 +64,12 @@ def exp(x: float) -> float:
 
 
 def ln(x: float) -> float:
-    """Natural logarithm; -inf at 0, NaN below."""
+    """Natural logarithm; -inf at 0, NaN below, whose sign is not set: it comes after every number."""
     if x > 0.0:
         return math.log(x)
     if x == 0.0:
         return -INF
-    return x if x != x else INVALID
+    return x if x != x else NAN
 
 
 def power(x: float, y: float) -> float:

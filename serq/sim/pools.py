@@ -49,6 +49,7 @@ class PoolState:
         # The engines whose memory it is.
         self.engines: list[Engine] = []
         self.queue_keys: Keys | None = None
+        self.keys_show = False
         self.victim_keys: Keys | None = None
         self.admissions = 0
         self.evicted_entries = 0
@@ -124,7 +125,7 @@ class PoolState:
         first = waiting[0]
         if (
             self.queue_keys is None
-            or len(waiting) == 1
+            or (len(waiting) == 1 and not self.keys_show)
             or (first.waiting is not None and first.waiting.resumed)
         ):
             return first

@@ -6,9 +6,10 @@ import pytest
 
 from serq.ir.build import Builder, Draft, PoolRef, StageRef, hold, observe, run
 from serq.ir.program import Batch, PreemptBy, Program
-from serq.ir.quantity import context, lift
+from serq.ir.quantity import context, draw, lift
 from serq.lang.compile import compile_text
 from serq.lang.settings import Settings
+from serq.sim import RunError
 from serq.sim import run as simulate
 
 LEASED = """
@@ -88,3 +89,27 @@ fn main() {
         for text in (nested, plain)
     ]
     assert arrivals == [2, 4]
+
+
+@pytest.mark.parametrize(("keyed", "end"), [(False, 0.564682914487077), (True, 0.960359177084277)])
+def test_the_key_of_a_lone_waiter_is_read_when_it_draws(keyed: bool, end: float) -> None:
+    """Its `budget_left` draws the engine's budget, and the cost of the iteration is a later draw then."""
+    b = Builder()
+    engine = b.engine("e", budget=1 + draw("Uniform", 1, 2), cost=draw("Uniform", 0, 1))
+    slots = b.pool("q", cap=1, queue=[engine.query("BudgetLeft")] if keyed else None)
+    b.server([hold([(slots, 1)], [run(engine, 1, mode="Prefill")]), observe("end", context("Now"))])
+    report = simulate(b.build(arrival=Batch(size=1), horizon=9)).data
+    assert report["observes"]["end"]["mean"] == end
+
+
+def test_the_key_of_a_lone_waiter_may_fail() -> None:
+    source = """
+fn main() {
+  pool q { cap 1; queue by (queue(d[turn_no - 2])); }
+  stage d[2] : fifo;
+  workload { arrive batch(1); }
+  server { hold q (cost(q, 1)) { run d[0] (cost(d, 1)); } }
+}
+"""
+    with pytest.raises(RunError, match="SQ80"):
+        simulate(compile_text(source, settings=Settings(horizon=9.0)).program)

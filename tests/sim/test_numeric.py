@@ -66,3 +66,19 @@ def test_report_numbers_read_back_and_have_no_exponent(x: float) -> None:
 )
 def test_report_numbers_of_the_reference(x: float, text: str) -> None:
     assert format_number(x) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "first"),
+    [
+        (numeric.sqrt(-1.0), True),
+        (numeric.power(-1.0, 0.5), True),
+        (numeric.div(0.0, 0.0), True),
+        (numeric.ln(-1.0), False),
+        (-numeric.sqrt(-1.0), False),
+    ],
+)
+def test_what_is_no_number_comes_before_or_after_all_numbers(value: float, first: bool) -> None:
+    """As the peer's queues order them: an invalid operation's sign is set, but for the logarithm's."""
+    assert (numeric.order_key(value) < numeric.order_key(-math.inf)) is first
+    assert (numeric.order_key(value) > numeric.order_key(math.inf)) is not first
