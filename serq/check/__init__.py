@@ -19,6 +19,7 @@ from serq.check.rules import RULES, rule_named
 from serq.check.solver import Meter, Verdict
 from serq.ir.depth import deep_recursion
 from serq.ir.program import Program
+from serq.ir.symbolic import Log
 
 
 def run_checks(
@@ -28,15 +29,19 @@ def run_checks(
     timeout: float = 2.0,
     overall: float | None = 10.0,
     ranges: Ranges | None = None,
+    inputs: Ranges | None = None,
+    log: Log | None = None,
 ) -> CheckReport:
     """Check a valid program.
 
     `rules` are codes or names (all by default); `timeout` is the seconds of one question to
     the solver and `overall` of all, on a slow core; `ranges` let attributes that sessions preset be
-    any value between two. Raises KeyError for a rule or attribute that does not exist.
+    any value between two; `inputs` are the ranges of inputs that the program's numbers were
+    left open in, and `log` what was answered of them (`parameters` asks so). Raises KeyError
+    for a rule or attribute that does not exist.
     """
     chosen = RULES if rules is None else tuple(rule_named(r) for r in rules)
-    model = Model(program, timeout, ranges or {}, Meter(overall))
+    model = Model(program, timeout, ranges or {}, Meter(overall), inputs or {}, log or Log())
     findings: list[Finding] = []
     seconds = []
     with deep_recursion():

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from serq.check.encoder import Encoder
 from serq.check.places import Growth, Passing, Reading, State
-from serq.check.solver import COMMON, Answer, Fact, Meter, Oracle, Verdict, both
+from serq.check.solver import COMMON, Answer, Fact, Meter, Oracle, Safe, Verdict, both
+from serq.check.states import at_most, is_value
 from serq.check.terms import Term, constant
 from serq.check.variables import Variables
 from serq.check.walk import Walk
@@ -22,6 +23,7 @@ from serq.ir import expressions as ex
 from serq.ir import program as pr
 from serq.ir import statements as st
 from serq.ir.corpus import Corpus, read_corpus
+from serq.ir.symbolic import Log
 from serq.ir.traverse import expressions_of
 from serq.ir.validate.names import Names
 
@@ -31,10 +33,26 @@ def _plain(stmt: st.Stmt) -> bool:
     return isinstance(stmt, st.Run) and stmt.mode == "Plain"
 
 
+def _no_attribute(slot: int) -> Term:
+    raise TypeError("a number is made of inputs alone")
+
+
+def _edge(holds: Callable[[float], bool], low: float, high: float) -> float | None:
+    """The least whole number from which on something holds, which it does from there to `high`; None for none."""
+    if not holds(high):
+        return None
+    while low < high:
+        middle = float((low + high) // 2)
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return high
+
+
 Spot = TypeVar("Spot", Reading, Growth, Passing)
 Ranges = Mapping[str, tuple[float, float]]
 # So many occurrences of one place are tried for a witness.
 _TRIES = 4
+# The share of a question's limit for one about a part of an input's range.
+_EDGE = 0.2
 
 
 @dataclass(eq=False)
@@ -45,6 +63,8 @@ class Model:
     timeout: float
     ranges: Ranges = field(default_factory=dict)
     meter: Meter = field(default_factory=Meter)
+    inputs: Ranges = field(default_factory=dict)
+    log: Log = field(default_factory=Log)
 
     @cached_property
     def names(self) -> Names:
@@ -95,6 +115,10 @@ class Model:
     def _walk(self, enclosing: bool, *, integral: bool) -> Walk:
         program = self.program
         variables = Variables(integral)
+        variables.log = self.log
+        variables.encode = Encoder(program, self.names, variables, _no_attribute).encode
+        for name, (low, high) in self.inputs.items():
+            variables.open(name, low, high)
         unread = program.trace is not None and self.corpus is None
         slots = {program.attrs.index(name): bounds for name, bounds in self.ranges.items()}
         workload = Workload(program, self.names, variables, enclosing, self.corpus, slots, unread)
@@ -111,26 +135,37 @@ class Model:
         witnesses: Iterable[tuple[Spot, State, Fact]],
     ) -> tuple[Answer, Spot | None]:
         """Proved when nothing wrong is met in the enclosing walk; refuted by a witness of the exact one."""
-        spots = list(itertools.islice(witnesses, _TRIES))
-        for spot, state, wrong in spots:
-            quick = self.exact.oracle.sample(both(state.live, wrong))
+        enclosed = [both(state.live, wrong) for state, wrong in proofs]
+        spots = [(spot, both(s.live, wrong)) for spot, s, wrong in itertools.islice(witnesses, _TRIES)]
+        answer, at = self._judged(enclosed, spots)
+        if answer.verdict is Verdict.REFUTED and (self.inputs or self.ranges):
+            wrong = next(wrong for spot, wrong in spots if spot is at)
+            answer = self.exact.oracle.smallest(wrong, answer)
+        if answer.verdict is not Verdict.PROVED and self.inputs:
+            shown = [wrong for _, wrong in spots] if answer.verdict is Verdict.REFUTED else []
+            answer = replace(answer, safe=tuple(self._safe(enclosed, shown)))
+        return answer, at
+
+    def _judged(self, enclosed: list[Fact], spots: list[tuple[Spot, Fact]]) -> tuple[Answer, Spot | None]:
+        for spot, wrong in spots:
+            quick = self.exact.oracle.sample(wrong)
             if quick is not None and quick.chance >= COMMON:
-                return self.exact.oracle.ask(both(state.live, wrong), proof=False, known=quick), spot
+                return self.exact.oracle.ask(wrong, proof=False, known=quick), spot
         why = ""
-        for state, wrong in proofs:
-            answer = self.enclosing.oracle.ask(both(state.live, wrong), witness=False)
+        for wrong in enclosed:
+            answer = self.enclosing.oracle.ask(wrong, witness=False)
             if answer.verdict is not Verdict.PROVED:
                 why = answer.why
                 break
         else:
             return Answer(Verdict.PROVED), None
         rare: tuple[Answer, Spot, Fact] | None = None
-        for tried, (spot, state, wrong) in enumerate(spots):
-            answer = self.exact.oracle.ask(both(state.live, wrong), proof=False)
+        for tried, (spot, wrong) in enumerate(spots):
+            answer = self.exact.oracle.ask(wrong, proof=False)
             if answer.verdict is Verdict.REFUTED and answer.chance >= COMMON:
                 return answer, spot
             if answer.verdict is Verdict.REFUTED and (rare is None or answer.chance > rare[0].chance):
-                rare = answer, spot, both(state.live, wrong)
+                rare = answer, spot, wrong
             if answer.why and tried == 0:
                 why = answer.why
             if tried and rare is None and answer.why.startswith("it depends"):
@@ -138,6 +173,32 @@ class Model:
         if rare is None:
             return Answer(Verdict.UNKNOWN, why=why), None
         return self.exact.oracle.likelier(rare[2], rare[0]), rare[1]
+
+    def _safe(self, enclosed: list[Fact], shown: list[Fact]) -> Iterator[Safe]:
+        """The ends of each open input's range in which nothing wrong is proved to be left."""
+        for name, (low, high) in self.inputs.items():
+            term = self.enclosing.variables.inputs[name]
+            if not term.whole:
+                continue
+
+            def never(at_least: float, at_most_: float, term: Term = term) -> bool:
+                inside = both(at_most(constant(at_least), term), at_most(term, constant(at_most_)))
+                return all(self.enclosing.oracle.never(both(inside, wrong), _EDGE) for wrong in enclosed)
+
+            least = _edge(lambda x: never(x, high), low, high)  # noqa: B023
+            if least is not None:
+                yield Safe(name, least, high, self._shown(name, least - 1, shown))
+            most = _edge(lambda x: never(low, -x), -high, -low)  # noqa: B023
+            if most is not None:
+                yield Safe(name, low, -most, self._shown(name, -most + 1, shown))
+
+    def _shown(self, name: str, value: float, shown: list[Fact]) -> bool:
+        """Whether something wrong is shown for a value of an input."""
+        walk = self.exact
+        here = is_value(walk.variables.inputs[name], value)
+        return any(
+            walk.oracle.ask(both(here, wrong), proof=False).verdict is Verdict.REFUTED for wrong in shown
+        )
 
     def judge_readings(
         self,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from serq.check.solver import Verdict
+from serq.check.solver import Safe, Verdict
 from serq.diagnostics import Diagnostic, IrPath, Place, Severity, format_path
 
 
@@ -15,7 +15,8 @@ class Finding:
     """A rule's verdict at a place.
 
     `witness` are the values that show it, by what they stand for; `why` says why a verdict
-    is unknown; `diagnostic` is what is reported of a refutation.
+    is unknown; `diagnostic` is what is reported of a refutation; `safe` are the parts of the
+    ranges of open inputs in which it does not happen.
     """
 
     rule: str
@@ -25,6 +26,7 @@ class Finding:
     witness: tuple[tuple[str, float], ...] = ()
     why: str = ""
     diagnostic: Diagnostic | None = None
+    safe: tuple[Safe, ...] = ()
 
     @property
     def suppressed(self) -> bool:

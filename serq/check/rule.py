@@ -25,6 +25,7 @@ class Rule:
     """A rule. `bad` and `good` are programs the first of which it refutes.
 
     `hide` are attributes to hide in both after compiling, where the text cannot say it.
+    `some` says that "proved" is of some values and not of all: of open inputs it says nothing.
     """
 
     code: str
@@ -34,6 +35,7 @@ class Rule:
     bad: str
     good: str
     hide: tuple[str, ...] = ()
+    some: bool = False
 
     @property
     def module(self) -> str:
@@ -54,7 +56,7 @@ class Rule:
         """A finding of this rule: a diagnostic where it is refuted."""
         shown = answer.witness if witness is None else witness
         if answer.verdict is not Verdict.REFUTED:
-            return Finding(self.name, self.code, path, answer.verdict, (), answer.why)
+            return Finding(self.name, self.code, path, answer.verdict, (), answer.why, safe=answer.safe)
         parts = [f"for example with {told(shown[:_SHOWN])}" if shown else "", note or ""]
         rare = answer.chance < COMMON
         if rare:
@@ -62,7 +64,7 @@ class Rule:
         text = "; ".join(p for p in parts if p) or None
         grave = Severity.WARNING if rare else severity or self.severity
         found = diagnostic(self.code, message, path, grave, note=text, hint=hint)
-        return Finding(self.name, self.code, path, answer.verdict, shown, "", found)
+        return Finding(self.name, self.code, path, answer.verdict, shown, "", found, answer.safe)
 
 
 def _once_in(chance: float) -> str:

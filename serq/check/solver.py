@@ -76,6 +76,26 @@ class Answer:
     why: str = ""
     values: Values | None = None
     chance: float = 1.0
+    safe: tuple[Safe, ...] = ()
+
+
+@dataclass(frozen=True)
+class Safe:
+    """A part of an open input's range in which nothing wrong is left, whatever the other inputs are.
+
+    `tight` says that the value next to it is refuted.
+    """
+
+    name: str
+    low: float
+    high: float
+    tight: bool
+
+    def sentence(self) -> str:
+        """The part in words: `blocks from 64 to 10000, not 63`."""
+        from serq.ir.validate.names import number
+
+        return f"{self.name} from {number(self.low)} to {number(self.high)}"
 
 
 def both(*facts: Fact) -> Fact:
@@ -139,11 +159,11 @@ class Oracle:
         self._unanswered = 0
         self._known: dict[tuple[int, ...], tuple[object, z3.CheckSatResult, z3.ModelRef | None]] = {}
 
-    def never(self, wrong: Fact) -> bool:
-        """Whether something is proved never to happen; no when it is not decided in time."""
+    def never(self, wrong: Fact, share: float = 1.0) -> bool:
+        """Whether something is proved never to happen; no when it is not decided in a share of the limit."""
         if isinstance(wrong.flag, bool):
             return not wrong.flag
-        return bool(self._check([wrong.flag])[0] == z3.unsat)
+        return bool(self._check([wrong.flag], share)[0] == z3.unsat)
 
     def ask(
         self, wrong: Fact, *, proof: bool = True, witness: bool = True, known: Answer | None = None
@@ -169,6 +189,10 @@ class Oracle:
         """A refutation by rare draws with the likeliest witness that a short search finds."""
         return _Search(self, wrong).nearer(answer)
 
+    def smallest(self, wrong: Fact, answer: Answer) -> Answer:
+        """A refutation with the least values of what is asked for ranges of, the first first."""
+        return _Search(self, wrong).smallest(answer)
+
     def sample(self, wrong: Fact) -> Answer | None:
         """A witness among values tried without the solver."""
         if wrong.flag is False:
@@ -193,6 +217,7 @@ class Oracle:
     ) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
         if self.meter.empty:
             return z3.unknown, None
+        self.variables.settle()
         solver = z3.Solver()
         if self._unanswered >= self._patience:
             share = min(share, 0.1)
@@ -338,6 +363,24 @@ class _Search:
                 low = middle
             else:
                 high, best = middle, _likelier(best, found) or best
+        return best
+
+    def smallest(self, best: Answer) -> Answer:
+        """The witness with the least values of the asked variables, found by halving."""
+        held: list[z3.BoolRef] = []
+        if self.means is not None and best.chance >= COMMON:
+            held.append(self.means <= exact_real(_NEAR))
+        for v in [v for v in self.oracle.variables.table.values() if v.asked and v.whole]:
+            assert best.values is not None
+            low, high = v.low, best.values.read.get(v.name, v.start)
+            while low < high:
+                middle = (low + high) // 2
+                found = self._found([*held, v.num <= exact_real(middle)])
+                if found is None or found.chance < min(best.chance, COMMON) or found.values is None:
+                    low = middle + 1
+                else:
+                    best, high = found, found.values.read.get(v.name, middle)
+            held.append(v.num == exact_real(high))
         return best
 
 

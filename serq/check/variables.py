@@ -10,9 +10,9 @@ from functools import cache
 
 import z3
 
-from serq.check.terms import INF, WHOLE_LIMIT, Rounding, Term, constant
-from serq.ir.expressions import Expr
-from serq.ir.symbolic import Symbolic
+from serq.check.terms import INF, WHOLE_LIMIT, Rounding, Term, constant, truth
+from serq.ir.expressions import Expr, walk
+from serq.ir.symbolic import Input, Log, Symbolic
 
 # The least unit draw is 2^-53, so an exponential draw is at most this many means.
 EXP_TAIL = -math.log(2.0**-53) * (1 + 1e-12)
@@ -77,6 +77,8 @@ class Variables:
         # Inputs left open, and what encodes the expressions of numbers made of them.
         self.inputs: dict[str, Term] = {}
         self.encode: Callable[[Expr], Term] | None = None
+        self.log = Log()
+        self._settled = 0
         self._numbers: dict[int, tuple[Symbolic, Term]] = {}
 
     def term(
@@ -100,7 +102,7 @@ class Variables:
         num = z3.ToReal(z3.Int(name)) if whole else z3.Real(name)
         variable = Variable(name, what, exact, num, whole, low, high, open_high, draw, asked)
         self.table[name] = variable
-        self._bounds(variable, num.arg(0) if whole else num)
+        self._bounds(variable, _constant_of(num))
         term_whole = whole and max(abs(low), abs(high)) <= WHOLE_LIMIT
         return Term(num, lambda v: v.variable(name, variable.start), whole=term_whole, low=low, high=high)
 
@@ -113,12 +115,27 @@ class Variables:
             self._numbers[key] = value, self.encode(value.expr)
         return self._numbers[key][1]
 
+    def open(self, name: str, low: float, high: float) -> None:
+        """Leave an input open: any value of a range, whole if its bounds are."""
+        whole = low == math.floor(low) and high == math.floor(high)
+        self.inputs[name] = self.term(name, low, high, exact=True, whole=whole, asked=True)
+
+    def settle(self) -> None:
+        """Take what was answered for the sample of the inputs since as known of the inputs."""
+        answers = list(self.log.answers.items())[self._settled :]
+        self._settled += len(answers)
+        for question, answer in answers:
+            assert self.encode is not None
+            flag = truth(self.encode(question))
+            if not isinstance(flag, bool):
+                read = [_constant_of(self.inputs[x.name].num) for x in walk(question) if isinstance(x, Input)]
+                self.rounding.know(flag if answer else z3.Not(flag), *read)
+
     def bounded(self, what: str, low: float, high: Term, slack: float = 0.0, *, whole: bool = False) -> Term:
         """A fresh reading from `low` to at most a term that is finite, and some slack."""
         term = self.term(what, low, high.high + slack, exact=False, whole=whole)
         if high.low != high.high:
-            about = term.num.arg(0) if whole else term.num
-            self.rounding.know(term.num <= high.num + exact_real(slack), about)
+            self.rounding.know(term.num <= high.num + exact_real(slack), _constant_of(term.num))
         return term
 
     def _bounds(self, v: Variable, about: z3.ExprRef) -> None:
@@ -137,6 +154,11 @@ class Variables:
         nan, pos, neg = (self.rounding.fresh_flag(x) for x in ("nan", "pos", "neg"))
         self.rounding.know(z3.AtMost(nan, pos, neg, 1), nan, pos, neg)
         return Term(term.num, term.compute, nan, pos, neg, term.whole, term.low, term.high)
+
+
+def _constant_of(num: z3.ArithRef) -> z3.ExprRef:
+    """The name a variable's number is made of."""
+    return num.arg(0) if num.num_args() else num
 
 
 def _inside(low: float, high: float) -> float:

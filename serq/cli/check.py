@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import importlib
-import re
 from pathlib import Path
 from typing import Any
 
 import click
 
-from serq.check import RULES, CheckReport, Verdict, rule_named, run_checks
+from serq.check import RULES, CheckReport, Verdict, rule_named
 from serq.check.equivalence import compare
 from serq.check.suppress import suppress
 from serq.cli.load import Loaded, load
 from serq.cli.options import ProgramCommand, choices, format_option, program_options
 from serq.cli.output import report_diagnostics
+from serq.cli.ranges import Bounds, RangesType, asked, checked
 from serq.diagnostics import Diagnostic, Place, SerqError, Severity, ordered
 from serq.ir.validate import check, validate
 from serq.lang.suppressions import suppressions
-
-_RANGE = re.compile(r"\s*(\w+)\s+in\s+(-?[\d.e+]+)\s*\.\.\s*(-?[\d.e+]+)\s*")
-
-
-class AttributeRange(click.ParamType[tuple[str, tuple[float, float]]]):
-    """`NAME in LOW..HIGH`"""
-
-    name = "range"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, tuple[float, float]]:
-        found = _RANGE.fullmatch(value)
-        if found is None:
-            self.fail(f"`{value}` is not of the form `prompt in 1..2048`", param, ctx)
-        try:
-            return found[1], (float(found[2]), float(found[3]))
-        except ValueError:
-            self.fail(f"`{value}` has a bound that is not a number", param, ctx)
 
 
 @click.command(cls=ProgramCommand)
@@ -55,9 +36,9 @@ class AttributeRange(click.ParamType[tuple[str, tuple[float, float]]]):
     "--for",
     "ranges",
     multiple=True,
-    type=AttributeRange(),
-    metavar="RANGE",
-    help='Let an attribute that sessions preset be any value: --for "prompt in 1..2048".',
+    type=RangesType(),
+    metavar="RANGES",
+    help='Ask for every value of inputs and of what sessions preset: --for "blocks in 1..10000, prompt in 1..2048".',
 )
 @click.option(
     "--equivalent",
@@ -70,7 +51,7 @@ def command(
     how: str,
     rules: tuple[str, ...],
     explain: bool,
-    ranges: tuple[tuple[str, tuple[float, float]], ...],
+    ranges: tuple[tuple[tuple[str, Bounds], ...], ...],
     equivalent: Path | None,
     **options: Any,
 ) -> int:
@@ -92,12 +73,10 @@ def command(
         other = load(equivalent, chosen)
         check(other.program)
         return _equivalent(loaded, other)
-    unknown = [name for name, _ in ranges if name not in loaded.program.attrs]
-    if unknown:
-        raise click.UsageError(f"the program has no attribute `{unknown[0]}`")
-    report = run_checks(loaded.program, rules=rules or None, ranges=dict(ranges))
+    wanted = asked(loaded, {name: bounds for option in ranges for name, bounds in option})
+    report, said = checked(loaded, file, chosen, wanted, rules or None)
     report, wrong = _suppressed(loaded, report, judge_unused=not ranges)
-    return _report(loaded, report, wrong, how, explain)
+    return _report(loaded, report, (*said, *wrong), how, explain)
 
 
 def _suppressed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +37,10 @@ class Choices:
             if hasattr(result, name):
                 result = replace(result, **{name: value})
         return result
+
+    def given(self, inputs: Mapping[str, float]) -> Choices:
+        """The same with values for inputs, whatever was said of them."""
+        return Choices((*self.steps, *(("input", pair) for pair in inputs.items())))
 
     def other_than_settings(self) -> list[str]:
         """The options given that only a source program takes."""

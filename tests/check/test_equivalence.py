@@ -1,23 +1,17 @@
-"""Predicates and programs proved equal, or separated by a state; edges of inputs."""
+"""Predicates and programs proved equal, or separated by a state."""
 
 from __future__ import annotations
-
-import math
-from pathlib import Path
 
 import pytest
 
 from serq.check import Verdict
 from serq.check.equivalence import compare, equivalent
-from serq.check.parameters import solve_for
 from serq.ir.build import Builder
 from serq.ir.expressions import Attr, Binary, Call, Cond, Expr, Num, Unary
 from serq.ir.program import Program
 from serq.ir.validate.constants import binary
-from serq.lang.compile import compile_file, compile_text
+from serq.lang.compile import compile_text
 from serq.lang.settings import Settings
-
-LENGTHS = Path(__file__).parents[2] / "examples" / "incidents" / "lengths.sq"
 
 
 def program() -> Program:
@@ -92,20 +86,3 @@ def test_two_schedules_are_compared_key_by_key() -> None:
 def test_programs_of_other_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="shape"):
         compare(served("decoding"), program())
-
-
-def lengths(num_blocks: int) -> Program:
-    given = {"num_blocks": float(num_blocks), "max_len": 100.0}
-    return compile_file(LENGTHS, settings=Settings(horizon=10.0), inputs=given).program
-
-
-@pytest.mark.parametrize(("low", "high"), [(6, 10), (1, 100)])
-def test_the_least_number_of_blocks_is_found(low: int, high: int) -> None:
-    ranges = {"prompt": (1.0, 99.0), "out": (1.0, 99.0)}
-    region = solve_for(lengths, low, high, rules=["hold-never-fits", "outgrows-pool"], ranges=ranges)
-    needed = math.ceil(99 / 16) + 1
-    assert region.least_safe == needed
-    answers = dict(region.answers)
-    assert answers[needed] is Verdict.PROVED
-    assert answers[needed - 1] is Verdict.REFUTED
-    assert region.complete is (high - low < 32)

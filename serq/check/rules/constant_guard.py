@@ -84,4 +84,5 @@ RULE = Rule(
   server { branch (job < 1.5) { run desk (cost(desk, 1)); } else { run desk (cost(desk, job)); } }
 }
 """,
+    some=True,
 )

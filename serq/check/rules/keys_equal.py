@@ -83,4 +83,5 @@ RULE = Rule(
     check=check,
     bad=_PROGRAM.replace("KEY", "min(size, 0)"),
     good=_PROGRAM.replace("KEY", "size"),
+    some=True,
 )

@@ -80,4 +80,5 @@ RULE = Rule(
     check=check,
     bad=_PROGRAM.replace("GIVEN", "> 4"),
     good=_PROGRAM.replace("GIVEN", "> 3"),
+    some=True,
 )

@@ -124,6 +124,12 @@ register(
         "Compare programs with the same pools, stages and statements.",
     ),
     Code(
+        "SQ895",
+        "an input that shapes the program",
+        "Each value is a program of its own, and only some of them were asked.",
+        "Ask for a shorter range, or for one value with `--set`.",
+    ),
+    Code(
         "SQ896",
         "a suppression that is not one, or has no reason",
         "A finding that is expected is expected for a reason, and who reads the program next needs it.",
