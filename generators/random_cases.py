@@ -255,9 +255,11 @@ def program_of_case(case: Case) -> Program:
 
 
 def smaller(case: Case) -> Iterator[Case]:
-    """Cases one step simpler, the boldest first: fewer sessions, fewer turns, no switch, smaller numbers."""
+    """Simpler cases, the boldest first: fewer sessions, fewer turns, no switch, smaller numbers."""
     yield from _fewer(case)
     plain = Case(case.sessions, case.budget, case.block, case.spare, case.slots)
+    halved = replace(case, sessions=tuple(tuple(_halved(r) for r in s) for s in case.sessions))
+    yield from (bold for bold in (replace(plain, sessions=halved.sessions), plain, halved) if bold != case)
     for f in fields(Case)[5:]:
         if getattr(case, f.name) != getattr(plain, f.name):
             yield replace(case, **{f.name: getattr(plain, f.name)})
@@ -267,6 +269,11 @@ def smaller(case: Case) -> Iterator[Case]:
         if value > low:
             yield replace(case, **{name: max(low, value // 2)})
     yield from _shorter(case)
+
+
+def _halved(r: Request) -> Request:
+    prompt, out = max(1, r.prompt // 2), max(1, r.out // 2)
+    return Request(prompt, out, r.think // 2, r.pause // 2, r.rank // 2)
 
 
 def _fewer(case: Case) -> Iterator[Case]:

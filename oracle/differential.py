@@ -7,7 +7,7 @@ difference. What the runs exercised is counted, so that an empty class cannot pa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -42,6 +42,8 @@ CLASSES = (
 # The kernel runs each case; this many iterations are enough to meet everything above.
 MOST_ITERATIONS = 24
 BATCH = 20
+# Simpler cases are asked about a few at a time: the boldest are often refused already.
+GROUP = 8
 
 
 class Watch(TraceHook):
@@ -200,21 +202,24 @@ def refused_runs(bench: LeanBench, runs: Sequence[Ran]) -> tuple[list[Ran], list
 
 
 def shrunk(bench: LeanBench, ran: Ran) -> Ran:
-    """A smaller case that Lean still refuses: one batch of simpler cases at a time, until none is refused."""
+    """A smaller case that Lean still refuses: a few simpler cases at a time, until none is refused."""
     while True:
-        refused, _ = refused_runs(bench, _simpler(ran))
-        if not refused:
+        smaller_one = _first_refused(bench, _simpler(ran))
+        if smaller_one is None:
             return ran
-        ran = refused[0]
+        ran = smaller_one
 
 
-def _simpler(ran: Ran) -> list[Ran]:
-    made = (interpreted(f"Smaller{k}", case) for k, case in enumerate(smaller(ran.case)))
-    return [r for r in made if r is not None]
+def _first_refused(bench: LeanBench, runs: Iterator[Ran]) -> Ran | None:
+    while group := list(islice(runs, GROUP)):
+        refused, _ = refused_runs(bench, group)
+        if refused:
+            return refused[0]
+    return None
 
 
-def regression_module(module: str, runs: Iterable[Ran]) -> str:
-    """The Lean text of stored cases: their outcomes, as theorems."""
-    return batch_module(
-        module, "random programs that once told two implementations apart", [r.statement for r in runs]
-    )
+def _simpler(ran: Ran) -> Iterator[Ran]:
+    for k, case in enumerate(smaller(ran.case)):
+        made = interpreted(f"Smaller{k}", case)
+        if made is not None:
+            yield made

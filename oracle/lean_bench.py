@@ -12,7 +12,7 @@ from serq.generators.render import render
 from serq.generators.toolchain import Settings, check_project, find_toolchain, load_project
 from serq.generators.toolchain.cache import cache_folder, write_whole
 from serq.generators.toolchain.results import Judge, Message, ModuleResult, Status
-from serq.oracle.lean_files import FOLDER
+from serq.oracle.lean_folder import FOLDER
 
 _COPIED = ("lean-toolchain", "lakefile.toml")
 # What generated claims, and proofs of them by a run, rest on.

@@ -1,5 +1,5 @@
-"""The generated files of the Lean project: one module a recorded scenario, one a program with claims, and
-what names them (generators.md §1)."""
+"""The generated files of the Lean project: one module a recorded scenario, a program with claims and a
+stored regression, and what names them (generators.md §1)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from serq.generators.claims_text import (
 from serq.generators.recorded import module_name, recorded_module, theorem_names
 from serq.generators.render import render
 from serq.ir.decode import loads
+from serq.oracle.lean_folder import FOLDER
 from serq.oracle.lean_recordings import covered_recordings, recording_of, translated
+from serq.oracle.lean_regressions import stored
 from serq.oracle.recorded import Trace
 from serq.oracle.scenario import Scenario
 
-FOLDER = Path(__file__).resolve().parent.parent / "lean"
 # The kernel runs a scenario in time that grows with its steps and with its sessions; beyond
 # this many of both together, a scenario stays with the interpreter.
 MOST_WORK = 460
@@ -42,12 +43,18 @@ def generated_files() -> Mapping[Path, str]:
         modules[module_name(recording.name)] = recorded_module(translated(scenario, trace), recording)
         names += theorem_names(recording)
     modules |= claims_modules()
+    regressions = stored()
+    modules |= {r.module: r.text for r in regressions}
     below = FOLDER / "Serq" / "Generated"
     files = {below / f"{name}.lean": text for name, text in modules.items()}
     imports = [f"Serq.Generated.{name}" for name in sorted(modules)]
     files[FOLDER / "Serq" / "Generated.lean"] = render("root.lean", modules=imports)
     files[FOLDER / "obligatory" / "recorded.txt"] = render("obligatory.txt", kind="recorded", names=names)
     files[FOLDER / "obligatory" / "claims.txt"] = render("obligatory.txt", kind="claims", names=_claimed())
+    kept = [name for r in regressions for name in r.theorems]
+    files[FOLDER / "obligatory" / "regressions.txt"] = render(
+        "obligatory.txt", kind="regressions", names=kept
+    )
     return files
 
 

@@ -5,6 +5,11 @@ public import Serq.Generated.ClaimsDaiFastertransformer
 public import Serq.Generated.ClaimsDaiSarathi
 public import Serq.Generated.ClaimsKongSvf
 public import Serq.Generated.ClaimsProved
+public import Serq.Generated.RegressionComputedAtRelease
+public import Serq.Generated.RegressionEveryCost
+public import Serq.Generated.RegressionLiftedCap
+public import Serq.Generated.RegressionNoWorkYields
+public import Serq.Generated.RegressionOwnVictim
 public import Serq.Generated.Statements
 public import Serq.Generated.Trace01Published
 public import Serq.Generated.Trace02SelfPreemptPrefill

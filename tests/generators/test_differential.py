@@ -24,10 +24,10 @@ from serq.oracle.differential import (
     interpreted,
     outcome_of,
     random_runs,
-    regression_module,
     shrunk,
 )
 from serq.oracle.lean_bench import Answer, LeanBench
+from serq.oracle.lean_regressions import Regression
 from tests.generators.faults import FAULTS, Fault
 
 
@@ -83,7 +83,7 @@ def test_a_refused_case_is_found_and_shrunk() -> None:
     assert found.differing and found.agreeing + len(found.differing) == 5
     least = shrunk(bench, found.differing[0])  # type: ignore[arg-type]
     assert least.case.block == 2 and len(least.case.sessions) == 1 and least.case.budget == 1
-    assert "theorem outcome_agrees" in regression_module("Regression", [least])
+    assert "theorem outcome_agrees" in Regression("x", "y", least.program, least.outcome).text
 
 
 def _faulty(fault: Fault) -> Statement:

@@ -13,7 +13,6 @@ from serq.generators.membership import membership
 from serq.generators.recorded import WINDOW, module_name, recorded_module, theorem_names, windows
 from serq.oracle.compare import first_difference
 from serq.oracle.lean_files import (
-    FOLDER,
     OPEN,
     chosen_recordings,
     claiming_programs,
@@ -21,6 +20,7 @@ from serq.oracle.lean_files import (
     in_reach,
     proved_claims,
 )
+from serq.oracle.lean_folder import FOLDER
 from serq.oracle.lean_recordings import (
     covered_recordings,
     plain_program,
@@ -28,6 +28,7 @@ from serq.oracle.lean_recordings import (
     recording_of,
     translated,
 )
+from serq.oracle.lean_regressions import stored
 from serq.oracle.observer import observe_steps
 from serq.oracle.recorded import SCENARIOS, Trace
 from serq.oracle.request import program_of, sessions_of
@@ -88,6 +89,7 @@ def test_modules_are_named_once_and_all_imported() -> None:
     root = files[FOLDER / "Serq" / "Generated.lean"]
     modules = [p.stem for p in files if p.parent.name == "Generated"]
     others = {"Statements", "ClaimsProved", *(claims_module_name(name) for name in claiming_programs())}
+    others |= {r.module for r in stored()}
     assert len(set(modules)) == len(modules) == len(CHOSEN) + len(others) and others < set(modules)
     assert all(f"public import Serq.Generated.{m}\n" in root for m in modules)
     names = files[FOLDER / "obligatory" / "recorded.txt"]
