@@ -15,6 +15,7 @@ from serq.cli.load import Loaded, load
 from serq.cli.options import ProgramCommand, choices, format_option, program_options
 from serq.cli.output import report_diagnostics
 from serq.cli.ranges import Bounds, RangesType, asked, checked
+from serq.cli.reproduce import Reproducer
 from serq.diagnostics import Diagnostic, Place, SerqError, Severity, ordered
 from serq.ir.validate import check, validate
 from serq.lang.suppressions import suppressions
@@ -76,6 +77,7 @@ def command(
     wanted = asked(loaded, {name: bounds for option in ranges for name, bounds in option})
     report, said = checked(loaded, file, chosen, wanted, rules or None)
     report, wrong = _suppressed(loaded, report, judge_unused=not ranges)
+    report = Reproducer(loaded, chosen, wanted.inputs, wanted.attributes).told(report)
     return _report(loaded, report, (*said, *wrong), how, explain)
 
 

@@ -42,9 +42,23 @@ class Choices:
         """The same with values for inputs, whatever was said of them."""
         return Choices((*self.steps, *(("input", pair) for pair in inputs.items())))
 
+    def words(self, without: Sequence[str] = ()) -> list[str]:
+        """The same as words of a command line."""
+        words = []
+        for name, value in self.steps:
+            if name in without:
+                continue
+            flag = "--set" if name == "input" else f"--{name.replace('_', '-')}"
+            words += [flag, f"{value[0]}={value[1]}" if isinstance(value, tuple) else _plain(value)]
+        return words
+
     def other_than_settings(self) -> list[str]:
         """The options given that only a source program takes."""
         return [f"--{name}" for name, _ in self.steps if name in ("set", "def", "instance", "input")]
+
+
+def _plain(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 class ProgramCommand(click.Command):

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +20,7 @@ from serq.cli.options import ProgramCommand, choices, format_option, program_opt
 from serq.cli.output import report_diagnostics, written_whole
 from serq.diagnostics import SerqError
 from serq.ir.corpus import read_corpus
+from serq.ir.edit import with_sessions
 from serq.ir.validate import check
 from serq.sim.dump import dump_files
 from serq.sim.hooks import TraceHook
@@ -27,6 +29,26 @@ from serq.sim.report import Report
 from serq.sim.run import run
 from serq.sim.text_report import render
 from serq.sim.trace_writer import TraceWriter
+
+
+class SessionType(click.ParamType[dict[str, float]]):
+    """`NAME=NUMBER`, several separated by commas"""
+
+    name = "session"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, float]:
+        given = {}
+        for part in str(value).split(","):
+            name, sign, number = part.partition("=")
+            try:
+                given[name.strip()] = float(number)
+            except ValueError:
+                sign = ""
+            if not sign or not name.strip():
+                self.fail(f"`{part}` is not of the form `prompt=100`", param, ctx)
+        return given
 
 
 @click.command(cls=ProgramCommand)
@@ -39,12 +61,21 @@ from serq.sim.trace_writer import TraceWriter
 @click.option(
     "--trace", type=click.Path(path_type=Path), metavar="FILE", help="Write what happens as JSON lines."
 )
+@click.option(
+    "--session",
+    "sessions",
+    multiple=True,
+    type=SessionType(),
+    metavar="VALUES",
+    help='A session with these attributes, in place of arrivals: --session "prompt=100,out=20".',
+)
 @click.option("--self-check", is_flag=True, help="Assert the state's invariants after every event.")
 def command(
     file: Path,
     as_json: bool,
     dump: Path | None,
     trace: Path | None,
+    sessions: tuple[dict[str, float], ...],
     self_check: bool,
     how: str,
     **options: Any,
@@ -53,6 +84,8 @@ def command(
     loaded: Loaded | None = None
     try:
         loaded = load(file, choices(options))
+        if sessions:
+            loaded = replace(loaded, program=with_sessions(loaded.program, sessions))
         check(loaded.program)
         click.echo(f"seed {loaded.program.seed}", err=True)
         report = _run(loaded, dump, trace, self_check)
