@@ -226,10 +226,7 @@ def give_back(
         wanted = fmax(site.cache(reader), 0.0)
         kept = round_down(fmin(wanted, computed), pool.block)
         if kept > 0.0:
-            # A prefix that grew is what was consumed and the rest: the last bit follows the additions.
-            grew = 0.0 < member.own < kept
-            size = member.own + (kept - member.own) if grew else kept
-            pool.cache.put(s, reader, size, member.slot)
+            pool.cache.put(s, reader, kept, member.slot)
         else:
             pool.cache.keep_nothing(s, member.own, member.slot)
     if m.hook is not None:

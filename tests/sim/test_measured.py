@@ -113,3 +113,31 @@ fn main() {
 """
     with pytest.raises(RunError, match="SQ80"):
         simulate(compile_text(source, settings=Settings(horizon=9.0)).program)
+
+
+@pytest.mark.parametrize("body", ["", "load kv (cost(kv, 60));", "grow kv (cost(kv, 60));"])
+def test_what_is_kept_is_what_was_asked_to_the_last_bit(body: str) -> None:
+    """Whatever was found of the prefix: nothing is added up again."""
+    source = """
+fn main() {
+  pool kv { cap inf; }
+  stage d : fifo(1000);
+  workload {
+    arrive batch(150);
+    turn { Size p = (turn_no == 1 ? 1 : turn_no == 2 ? 5 : 40) * ~uniform(1, 2); }
+    session { turn; while (turn_no < 3) { turn; } }
+  }
+  server {
+    observe left = cachedin(kv); observe asked = p;
+    hold kv (cost(kv, 100)) { BODY } cache (cost(kv, p));
+    run d (cost(d, 1));
+  }
+}
+""".replace("BODY", body)
+    report = simulate(compile_text(source, settings=Settings(horizon=50.0)).program, detailed=True)
+    left, asked = (
+        dict(zip(zip(m.sessions, m.turns, strict=True), m.samples, strict=True)) for m in report.observes
+    )
+    later = [(session, turn) for session, turn in left if turn > 1]
+    assert len(later) == 300
+    assert all(left[session, turn] == asked[session, turn - 1] for session, turn in later)
