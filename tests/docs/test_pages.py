@@ -33,6 +33,8 @@ def _anchors(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", LINKED, ids=lambda p: p.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in _LINK.findall(page.read_text(encoding="utf-8")):
+        if link.startswith("https://"):
+            continue
         file, _, anchor = link.partition("#")
         target = (page.parent / file).resolve() if file else page
         assert target.exists(), link
@@ -82,6 +84,9 @@ def test_the_ir_page_names_every_field_and_tag() -> None:
     # Words that tables of the language list: operators, functions, variables.
     elsewhere = {row.ir for rows in (FUNCTIONS, DISTRIBUTIONS, AGGREGATES, CONTEXT_VARIABLES) for row in rows}
     fields = {key for case in cases().values() for key in _keys(case["ir"])}
-    tags = {kind.__name__ for base in (Stmt, Expr) for kind in base.__subclasses__()}
+    kinds = [
+        kind for base in (Stmt, Expr) for kind in base.__subclasses__() if kind.__module__ == base.__module__
+    ]
+    tags = {kind.__name__ for kind in kinds}
     assert len(fields) > 60 and {"Hold", "Cond"} <= tags
     assert not _missing("ir.md", (fields | tags) - elsewhere)
