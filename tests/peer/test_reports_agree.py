@@ -13,7 +13,7 @@ import pytest
 
 from tests.generators.ir import random_program
 from tests.generators.ir.classes import CLASSES, RARE, classes
-from tests.peer.compare import PeerBreaks, PeerRefuses, disagreement, ours, peer, repeats
+from tests.peer.compare import PeerBreaks, PeerRefuses, compare, disagreement, ours, peer, repeats
 from tests.peer.differences import DECLARED, declared_number
 
 COUNT = int(os.environ.get("SERQ_PEER_N", "50"))
