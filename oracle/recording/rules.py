@@ -251,7 +251,9 @@ def _load(data: Scenario) -> Found:
         if prompt is not None and not 1 <= tokens <= prompt:
             yield Diagnostic("SQ918", f"request {index} loads {tokens} tokens of a prompt of {prompt}", here)
         if steps < 1:
-            yield Diagnostic("SQ918", f"request {index} loads in {steps} steps; a load takes at least 1", here)
+            yield Diagnostic(
+                "SQ918", f"request {index} loads in {steps} steps; a load takes at least 1", here
+            )
 
 
 def _abort(data: Scenario) -> Found:
@@ -272,7 +274,7 @@ def _too_long(data: Scenario) -> Found:
             "SQ930",
             f"request {index} has {prompt + out} tokens; `max_model_len` is {longest}",
             _at("requests", index),
-            note="vLLM's front end refuses a prompt and an answer longer than the context",
+            note="`out` is what a request answers: the front end refuses one that is longer, or cuts it (since 0.33)",
         )
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from serq.oracle.recorded import RECORDED
+from serq.oracle.recording.checks import record_checks
 from serq.oracle.recording.record import Recorded, record
 
 
 @click.command()
-@click.argument("scenarios", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("scenarios", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--vllm",
     "env",
@@ -27,9 +28,19 @@ from serq.oracle.recording.record import Recorded, record
     metavar="DIR",
     help="Traces are written to DIR/VERSION/NAME.trace.json.gz.",
 )
-def command(scenarios: tuple[Path, ...], env: Path, out: Path) -> int:
+@click.option(
+    "--checks",
+    is_flag=True,
+    help="Also what a server checks of a request's length, and of its memory at start.",
+)
+def command(scenarios: tuple[Path, ...], env: Path, out: Path, checks: bool) -> int:
     """Record SCENARIOS with the vLLM of an environment. Every file is checked before vLLM is started."""
-    record(list(scenarios), env, out, told=_tell)
+    if not scenarios and not checks:
+        raise click.UsageError("name scenarios, or say --checks")
+    if scenarios:
+        record(list(scenarios), env, out, told=_tell)
+    if checks:
+        click.echo(f"written: {record_checks(env, out)}")
     return 0
 
 

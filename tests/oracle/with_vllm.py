@@ -14,6 +14,7 @@ import pytest
 import serq.oracle
 from serq.diagnostics import SerqError
 from serq.oracle.recording.bench import bench
+from serq.oracle.recording.checks import FILE, ask_checks
 from serq.oracle.recording.drift import drift
 from serq.oracle.recording.files import SCENARIO_SUFFIX, TRACE_SUFFIX, read_scenario, read_trace
 from serq.oracle.recording.host import Recorder
@@ -41,6 +42,10 @@ def test_the_committed_traces_are_recorded_again(recorder: Recorder) -> None:
         name = path.name.removesuffix(TRACE_SUFFIX)
         data, _ = read_scenario(ORACLE / "scenarios" / f"{name}{SCENARIO_SUFFIX}")
         assert recorder.record(data) == read_trace(path), name
+
+
+def test_the_committed_checks_are_recorded_again(recorder: Recorder) -> None:
+    assert ask_checks(recorder) == (ORACLE / "recorded" / recorder.version / FILE).read_text()
 
 
 def test_a_recorded_file_is_the_committed_one_byte_for_byte(tmp_path: Path) -> None:

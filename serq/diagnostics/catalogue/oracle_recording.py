@@ -73,8 +73,8 @@ register(
     Code(
         "SQ930",
         "a request longer than the context",
-        "vLLM's front end refuses a request whose prompt and answer together exceed `max_model_len`, so its "
-        "scheduler never sees one.",
+        "vLLM's front end refuses a request whose prompt and `max_tokens` together exceed `max_model_len`, or, "
+        "since 0.33, cuts its answer; its scheduler never sees one that is longer.",
         "Shorten the request or raise `max_model_len`.",
     ),
     Code(

@@ -65,7 +65,13 @@ def _relied(question: dict[str, Any]) -> dict[str, Any]:
     return relied()
 
 
-_OPS = {"record": _record, "bench": _bench, "relied": _relied}
+def _checks(question: dict[str, Any]) -> dict[str, Any]:
+    from .checks import checks
+
+    return checks(question["requests"], question["memories"])
+
+
+_OPS = {"checks": _checks, "record": _record, "bench": _bench, "relied": _relied}
 
 
 def _answer(work: Any, *arguments: Any) -> dict[str, Any]:

@@ -129,9 +129,26 @@ def _transfer() -> Any:
 
 
 def _cache_config(block_size: int, num_blocks: int) -> Any:
-    spec = FullAttentionSpec(block_size=block_size, num_kv_heads=1, head_size=1, dtype=torch.float32)
-    return KVCacheConfig(
-        num_blocks=num_blocks, kv_cache_tensors=[], kv_cache_groups=[KVCacheGroupSpec(["layer"], spec)]
+    group = KVCacheGroupSpec(["layer"], full_attention(block_size))
+    return KVCacheConfig(num_blocks=num_blocks, kv_cache_tensors=[], kv_cache_groups=[group])
+
+
+def full_attention(block_size: int) -> Any:
+    """The KV cache of one layer whose tokens are four bytes each."""
+    return FullAttentionSpec(block_size=block_size, num_kv_heads=1, head_size=1, dtype=torch.float32)
+
+
+def vllm_config(scenario: Scenario) -> Any:
+    """The configuration of a scenario."""
+    length, block_size = scenario.get("max_model_len", 8192), scenario.get("block_size", 16)
+    cached = bool(scenario.get("prefix_caching", False))
+    return VllmConfig(
+        model_config=model_config(length),
+        scheduler_config=_scheduler_config(scenario, length),
+        cache_config=CacheConfig(block_size=block_size, enable_prefix_caching=cached),
+        parallel_config=ParallelConfig(),
+        device_config=DeviceConfig("cpu"),
+        kv_transfer_config=_transfer() if has_connector(scenario) else None,
     )
 
 
@@ -140,17 +157,9 @@ def build(scenario: Scenario) -> tuple[Any, Hasher]:
 
     Raises `UnknownSetting`, and `AssertionError` when vLLM rewrote a setting it was given.
     """
-    length, block_size = scenario.get("max_model_len", 8192), scenario.get("block_size", 16)
-    cached = bool(scenario.get("prefix_caching", False))
-    memory = CacheConfig(block_size=block_size, enable_prefix_caching=cached)
-    config = VllmConfig(
-        model_config=model_config(length),
-        scheduler_config=_scheduler_config(scenario, length),
-        cache_config=memory,
-        parallel_config=ParallelConfig(),
-        device_config=DeviceConfig("cpu"),
-        kv_transfer_config=_transfer() if has_connector(scenario) else None,
-    )
+    block_size, cached = scenario.get("block_size", 16), bool(scenario.get("prefix_caching", False))
+    config = vllm_config(scenario)
+    memory = config.cache_config
     memory.num_gpu_blocks = scenario["num_blocks"]
     blocks = _cache_config(block_size, scenario["num_blocks"])
     sizes = resolve_kv_cache_block_sizes(blocks, config)

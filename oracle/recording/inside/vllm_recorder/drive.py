@@ -228,7 +228,11 @@ class Drive:
                 assert not getattr(scheduler, side, ()), side
             return [int(r.request_id) for r in scheduler.waiting]
         # `kv_holding_waiting` goes first; before 0.31 `skipped_waiting` did, but the better head by priority.
-        side = scheduler.kv_holding_waiting if hasattr(scheduler, "kv_holding_waiting") else scheduler.skipped_waiting
+        side = (
+            scheduler.kv_holding_waiting
+            if hasattr(scheduler, "kv_holding_waiting")
+            else scheduler.skipped_waiting
+        )
         both = [*side, *scheduler.waiting]
         if side is getattr(scheduler, "skipped_waiting", None) and self.scenario.get("policy") == "priority":
             both.sort(key=lambda r: (r.priority, r.arrival_time))
