@@ -22,6 +22,7 @@ from serq.ir.validate.names import number
 from serq.sim.errors import RunError
 from serq.sim.hooks import TraceHook
 from serq.sim.machine import Machine
+from serq.sim.pools import PoolState
 from serq.sim.records import GROWING, JOINING, QUEUED
 from serq.sim.report import Report
 from serq.sim.run import run
@@ -106,6 +107,7 @@ class _Enough(TraceHook):
 
     def __init__(self, events: Events) -> None:
         self.own = _EVENTS
+        self.alone = False
         self.all = events
 
     def _count(self, m: Machine) -> None:
@@ -121,6 +123,7 @@ class _Enough(TraceHook):
         self._count(m)
 
     def preemption(self, m: Machine, victim: Any, grower: Any, pool: Any, position: float) -> None:
+        self.alone |= victim is grower and set(pool.holder_counts) == {victim}
         self._count(m)
 
     def iteration(self, m: Machine, engine: Any, assigned: Any, duration: float) -> None:
@@ -130,14 +133,24 @@ class _Enough(TraceHook):
 def shows(program: Program, finding: Finding, events: Events) -> bool:
     """Whether a run of a program comes to what a finding says, within some events."""
     machines: list[Machine] = []
+    hook = _Enough(events)
     try:
-        report = run(program, hook=_Enough(events), on_machine=machines.append)
+        report = run(program, hook=hook, on_machine=machines.append)
     except RunError as error:
         stop = error.diagnostics[0]
         return stop.code in _STOPS.get(finding.rule, ()) and _same_statement(stop.place.path, finding.path)
     except SerqError:
         return False
+    if finding.rule == "outgrows-pool":
+        return hook.alone or any(_outgrown(pool) for pool in machines[0].pools)
     return finding.rule in _ENDS and _ENDS[finding.rule](report, machines[0])
+
+
+def _outgrown(pool: PoolState) -> bool:
+    """Whether the only holder of a pool waits to grow in it, or cannot be admitted again."""
+    head = pool.head()
+    again = head is not None and head.waiting is not None and head.waiting.resumed
+    return (len(pool.holder_counts) == 1 and bool(pool.growers)) or (not pool.holder_counts and again)
 
 
 def _same_statement(a: IrPath, b: IrPath) -> bool:
@@ -167,8 +180,7 @@ _STOPS: Mapping[str, Sequence[str]] = {
 }
 _ENDS: Mapping[str, Callable[[Report, Machine], bool]] = {
     "hold-never-fits": _pools("rejected", "over_cap"),
-    "outgrows-pool": _pools("stuck", "growing_stalled", "over_cap"),
     "growth-deadlock": _pools("growing_stalled"),
     "hold-and-wait": _all_wait,
 }
-_SHOWS = {*_STOPS, *_ENDS}
+_SHOWS = {*_STOPS, *_ENDS, "outgrows-pool"}
