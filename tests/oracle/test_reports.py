@@ -6,6 +6,7 @@ The other reports of docs/capacity.md are in test_questions.py, since `serq capa
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,6 +103,20 @@ def trace(name: str, version: str) -> Mapping[str, Any]:
 def test_every_program_is_asked_here() -> None:
     text = Path(__file__).read_text(encoding="utf-8")
     assert PROGRAMS.exists() and all(f'"{p.stem}"' in text for p in PROGRAMS.glob("*.sq"))
+
+
+# The reports of reference/incidents.md.
+NUMBERS = {1, 2, 4, 5, 6, 7, 8, 10, 11, 15, 16, 18, 19, 21, 22, 23, 24, 25, 27, 32, 38, 39}
+
+
+def test_every_report_has_an_answer_on_the_page_and_a_test() -> None:
+    page = (PROGRAMS.parents[1] / "docs" / "capacity.md").read_text(encoding="utf-8")
+    assert {int(n) for n in re.findall(r"^\| (\d+)\. ", page, re.MULTILINE)} == NUMBERS
+    tests = "".join(p.read_text(encoding="utf-8") for p in Path(__file__).parent.glob("test_*.py"))
+    found = {
+        int(n) for name in re.findall(r"def test_(reports?_\w+)", tests) for n in re.findall(r"\d+", name)
+    }
+    assert found >= NUMBERS
 
 
 # Reports 10 and 11: loads behind a head without blocks.
