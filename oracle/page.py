@@ -27,6 +27,13 @@ class Cell:
     other: str | None = None
     title: str = ""
 
+    @property
+    def css(self) -> str:
+        """The classes of the cell."""
+        kind = "" if self.kind == "none" else self.kind
+        words = (kind, "entered" if self.entered else "", "other" if self.other is not None else "")
+        return " ".join(w for w in words if w)
+
 
 def render(outcomes: Sequence[Outcome]) -> str:
     """The page, self-contained."""
@@ -37,8 +44,29 @@ def render(outcomes: Sequence[Outcome]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sections = [_section(o) for o in outcomes]
-    return env.get_template("oracle.html.j2").render(sections=sections, totals=_totals(outcomes))
+    groups = _alike(outcomes)
+    sections = [_section(group) for group in groups]
+    anchors = {id(o): s["anchor"] for s, group in zip(sections, groups, strict=True) for o in group}
+    index = [{"outcome": o, "anchor": anchors[id(o)]} for o in outcomes]
+    template = env.get_template("oracle.html.j2")
+    return template.render(sections=sections, index=index, totals=_totals(outcomes))
+
+
+def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """Outcomes that would have the same grid, together: those of versions that did the same."""
+    groups: list[list[Outcome]] = []
+    for o in outcomes:
+        same = (g for g in groups if _grid_of(g[0]) == _grid_of(o))
+        group = next(same, None)
+        if group is None:
+            groups.append([o])
+        else:
+            group.append(o)
+    return groups
+
+
+def _grid_of(o: Outcome) -> tuple[object, ...]:
+    return o.name, o.status, o.recorded, o.program
 
 
 def _totals(outcomes: Sequence[Outcome]) -> dict[str, int]:
@@ -48,7 +76,8 @@ def _totals(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return {**counts, "steps": sum(o.steps for o in outcomes), "tokens": sum(o.tokens for o in outcomes)}
 
 
-def _section(o: Outcome) -> dict[str, Any]:
+def _section(group: Sequence[Outcome]) -> dict[str, Any]:
+    o = group[0]
     steps = _shown(o)
     recorded = {s.step: s for s in o.recorded}
     program = {s.step: s for s in o.program}
@@ -64,7 +93,7 @@ def _section(o: Outcome) -> dict[str, Any]:
     return {
         "anchor": f"{o.name}-{o.version}",
         "name": o.name,
-        "version": o.version,
+        "versions": ", ".join(x.version for x in group),
         "status": o.status,
         "reason": o.reason,
         "steps": o.steps,
@@ -110,7 +139,7 @@ def _side(request: int, step: Step | None, most: int) -> tuple[str, str, float, 
 def _title(request: int, step: Step | None) -> str:
     if step is None:
         return ""
-    parts = [f"request {request}, step {step.step}"]
+    parts = []
     for word, listed in (("admitted", step.admitted), ("resumed", step.resumed), ("finished", step.finished)):
         if request in listed:
             parts.append(word)
@@ -119,7 +148,7 @@ def _title(request: int, step: Step | None) -> str:
         parts.append(f"{hit} tokens from the prefix cache")
     if request in step.preempted:
         parts.append(f"preempted for request {step.preempted_for[step.preempted.index(request)]}")
-    return ", ".join(parts)
+    return ", ".join([f"request {request}, step {step.step}", *parts]) if parts else ""
 
 
 def _free(recorded: Step | None, program: Step | None, largest: int) -> dict[str, Any]:

@@ -37,6 +37,16 @@ def test_several_recordings_have_an_index() -> None:
     assert "not covered" in page
 
 
+def test_versions_that_did_the_same_share_a_grid() -> None:
+    outcomes = compare_file(SCENARIOS / "01_published.scenario.json")
+    page = render(outcomes)
+    # 0.30.0 cuts a prefill that the two others do not.
+    assert page.count('<table class="grid">') == 2 and page.count("<tr><td><a href=") == 3
+    assert "vLLM 0.33.0, 0.31.0" in page and "vLLM 0.30.0" in page
+    assert len(set(re.findall(r'href="#([^"]+)"', page))) == 2
+    assert set(re.findall(r'href="#([^"]+)"', page)) == set(re.findall(r'<h2 id="([^"]+)"', page))
+
+
 def test_a_long_recording_is_cut_around_its_first_difference() -> None:
     many = tuple(replace(s, step=s.step + k * 1_000) for k in range(12) for s in ONE.recorded)
     page = render([replace(ONE, recorded=many, steps=len(many))])
