@@ -2,6 +2,7 @@ module
 
 public import Serq.Generated
 public import Serq.Model.Covered
+public import Serq.Model.Encoding
 public import Serq.Model.Fragment
 public import Serq.Model.Greedy
 public import Serq.Model.Ledger
@@ -10,6 +11,7 @@ public import Serq.Model.Run
 public import Serq.Theorems.Attributes
 public import Serq.Theorems.BatchIsFill
 public import Serq.Theorems.Claims
+public import Serq.Theorems.Encoding
 public import Serq.Theorems.Eviction
 public import Serq.Theorems.EveryIteration
 public import Serq.Theorems.LeastRecentlyReleased

@@ -17,6 +17,7 @@ from serq.generators.claims_text import (
     proof_theorems,
     proved_module,
 )
+from serq.generators.encoding import encoded_module, encoded_theorems
 from serq.generators.recorded import module_name, recorded_module, theorem_names
 from serq.generators.render import render
 from serq.ir.decode import loads
@@ -45,6 +46,7 @@ def generated_files() -> Mapping[Path, str]:
     modules |= claims_modules()
     regressions = stored()
     modules |= {r.module: r.text for r in regressions}
+    modules["Encoded"] = encoded_module([r.encoded for r in regressions])
     below = FOLDER / "Serq" / "Generated"
     files = {below / f"{name}.lean": text for name, text in modules.items()}
     imports = [f"Serq.Generated.{name}" for name in sorted(modules)]
@@ -52,6 +54,7 @@ def generated_files() -> Mapping[Path, str]:
     files[FOLDER / "obligatory" / "recorded.txt"] = render("obligatory.txt", kind="recorded", names=names)
     files[FOLDER / "obligatory" / "claims.txt"] = render("obligatory.txt", kind="claims", names=_claimed())
     kept = [name for r in regressions for name in r.theorems]
+    kept += encoded_theorems([r.name for r in regressions])
     files[FOLDER / "obligatory" / "regressions.txt"] = render(
         "obligatory.txt", kind="regressions", names=kept
     )

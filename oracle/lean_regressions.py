@@ -14,6 +14,7 @@ from typing import Any
 
 from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.generators.claims_text import lean_name
+from serq.generators.model import Translated
 from serq.generators.outcomes import Iterated, Outcome, Statement, batch_module, outcome_theorems
 from serq.generators.toolchain.cache import cannot_write
 from serq.generators.translate import translate
@@ -58,6 +59,11 @@ class Regression:
         return batch_module(
             self.module, f"the stored regression `{self.name}`:\n{self.why}", [self.statement]
         )
+
+    @property
+    def encoded(self) -> tuple[str, str, int, Translated]:
+        """What the executable reads of it: a name, its namespace, its horizon, the program."""
+        return self.name, f"{self.module}.Run", int(self.program.horizon), translate(self.program)
 
     @property
     def theorems(self) -> list[str]:

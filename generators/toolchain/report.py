@@ -1,4 +1,4 @@
-"""A check's report for people (a table and three lines) and for programs (one JSON object)."""
+"""A check's report for people (a table and a few lines) and for programs (one JSON object)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from serq.generators.toolchain.audit import written_name
 from serq.generators.toolchain.check import Report
 from serq.generators.toolchain.header import count_statements
 from serq.generators.toolchain.results import ModuleResult, Status
+
+# Bytes. A module that needs more is to be split.
+MEMORY_LIMIT = 1_000_000_000
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -29,6 +32,7 @@ def as_json(report: Report) -> dict[str, Any]:
         },
         "whole": report.whole,
         "modules": [_module_json(report, result) for result in report.modules.values()],
+        "over_memory": over_memory(report),
         "theorems": sum(_statements(report, name) for name in report.modules),
         "obligatory": {"by_kind": _kinds(report), "missing": _missing(report)},
         "axioms": audit.axioms_used if audit else None,
@@ -41,6 +45,8 @@ def print_table(report: Report, console: Console) -> None:
     console.print(_table(report))
     console.print(_theorem_line(report), highlight=False, soft_wrap=True)
     console.print(_axiom_line(report), highlight=False, soft_wrap=True)
+    console.print(_time_line(report), highlight=False, soft_wrap=True)
+    console.print(_memory_line(report), highlight=False, soft_wrap=True)
     console.print(_judge_line(report), highlight=False, soft_wrap=True)
 
 
@@ -57,6 +63,7 @@ def _module_json(report: Report, result: ModuleResult) -> dict[str, Any]:
         "file": report.project.modules[result.name].file,
         "status": str(result.status),
         "seconds": round(result.seconds, 3),
+        "memory": result.memory or None,
         "theorems": _statements(report, result.name),
     }
 
@@ -80,7 +87,7 @@ def _missing(report: Report) -> list[str] | None:
 def _table(report: Report) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("module")
-    for heading in ("theorems", "seconds"):
+    for heading in ("theorems", "seconds", "MB"):
         table.add_column(heading, justify="right")
     table.add_column("")
     unchanged = 0
@@ -89,10 +96,41 @@ def _table(report: Report) -> Table:
             unchanged += 1
             continue
         seconds = f"{result.seconds:.2f}" if result.status is not Status.SKIPPED else ""
-        table.add_row(result.name, str(_statements(report, result.name)), seconds, str(result.status))
+        count = str(_statements(report, result.name))
+        table.add_row(result.name, count, seconds, _megabytes(result.memory), str(result.status))
     if unchanged:
-        table.add_row(f"{unchanged} unchanged module{'s' if unchanged > 1 else ''}", "", "", "")
+        table.add_row(f"{unchanged} unchanged module{'s' if unchanged > 1 else ''}", "", "", "", "")
     return table
+
+
+def _megabytes(memory: int) -> str:
+    return str(round(memory / 1e6)) if memory else ""
+
+
+def _time_line(report: Report) -> str:
+    """What all modules took when they were last checked, the unchanged ones, too."""
+    results = [r for r in report.modules.values() if r.status is not Status.SKIPPED]
+    text = f"time: {sum(r.seconds for r in results):.0f} s for all modules"
+    slowest = max(results, key=lambda r: r.seconds, default=None)
+    return f"{text}, at most {slowest.seconds:.1f} s ({slowest.name})" if slowest else text
+
+
+def _memory_line(report: Report) -> str:
+    measured = [r for r in report.modules.values() if r.memory]
+    if not measured:
+        return "memory: not measured"
+    largest = max(measured, key=lambda r: r.memory)
+    text = f"memory: at most {_megabytes(largest.memory)} MB ({largest.name})"
+    over = over_memory(report)
+    if over:
+        return f"{text}; OVER {_megabytes(MEMORY_LIMIT)} MB, to be split: {', '.join(over)}"
+    which = "every module" if len(measured) == len(report.modules) else f"each of {len(measured)} measured"
+    return f"{text}; {which} stays under {_megabytes(MEMORY_LIMIT)} MB"
+
+
+def over_memory(report: Report) -> list[str]:
+    """The modules that took more memory than one should."""
+    return [name for name, r in report.modules.items() if r.memory > MEMORY_LIMIT]
 
 
 def _theorem_line(report: Report) -> str:

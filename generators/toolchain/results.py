@@ -29,13 +29,18 @@ class Message:
 
 @dataclass(frozen=True)
 class ModuleResult:
-    """One module of a build. `problems` are findings other than Lean's messages: a crash, a time-out."""
+    """One module of a build. `problems` are findings other than Lean's messages: a crash, a time-out.
+
+    `memory` is the most that Lean's process had resident while it checked the module, in bytes; 0
+    where it was not measured.
+    """
 
     name: str
     status: Status
     seconds: float = 0.0
     messages: tuple[Message, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
+    memory: int = 0
 
 
 @dataclass(frozen=True)

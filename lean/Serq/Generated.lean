@@ -5,6 +5,7 @@ public import Serq.Generated.ClaimsDaiFastertransformer
 public import Serq.Generated.ClaimsDaiSarathi
 public import Serq.Generated.ClaimsKongSvf
 public import Serq.Generated.ClaimsProved
+public import Serq.Generated.Encoded
 public import Serq.Generated.RegressionComputedAtRelease
 public import Serq.Generated.RegressionEveryCost
 public import Serq.Generated.RegressionLiftedCap

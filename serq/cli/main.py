@@ -26,6 +26,7 @@ VERBS = (
     "lean",
     "lean claims",
     "lean drt",
+    "lean encode",
     "oracle",
     "oracle drift",
     "oracle fuzz",

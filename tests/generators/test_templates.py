@@ -11,6 +11,7 @@ from jinja2 import UndefinedError
 
 from serq.generators.claims import translate_claims
 from serq.generators.claims_text import Proved, claims_module, proved_module
+from serq.generators.encoding import encoded_module
 from serq.generators.outcomes import Iterated, Outcome, Statement, batch_module
 from serq.generators.recorded import Published, Recording, RunStep, recorded_module, theorem_names, windows
 from serq.generators.render import TEMPLATES, environment, render
@@ -67,6 +68,12 @@ TEXTS = {
     "claims.lean": _claims,
     "claims_proved.lean": lambda: proved_module(
         ["Serq.Theorems.Papers.A"], [Proved("A", "first"), Proved("A", "second")]
+    ),
+    "encoded.lean": lambda: encoded_module(
+        [
+            ("first", "RegressionFirst.Run", 100, translate(member())),
+            ("second", "Other.Run", 9, translate(member())),
+        ]
     ),
     "recorded.lean": lambda: recorded_module(translate(member()), _recording(), size=3),
     "outcomes.lean": _every_construct,

@@ -88,7 +88,12 @@ def test_modules_are_named_once_and_all_imported() -> None:
     files = generated_files()
     root = files[FOLDER / "Serq" / "Generated.lean"]
     modules = [p.stem for p in files if p.parent.name == "Generated"]
-    others = {"Statements", "ClaimsProved", *(claims_module_name(name) for name in claiming_programs())}
+    others = {
+        "Statements",
+        "ClaimsProved",
+        "Encoded",
+        *(claims_module_name(name) for name in claiming_programs()),
+    }
     others |= {r.module for r in stored()}
     assert len(set(modules)) == len(modules) == len(CHOSEN) + len(others) and others < set(modules)
     assert all(f"public import Serq.Generated.{m}\n" in root for m in modules)

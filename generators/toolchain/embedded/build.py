@@ -21,18 +21,19 @@ from serq.generators.toolchain.results import Judge, Message, ModuleResult, Stat
 JUDGE = Judge("embedded", f"Lean {LEAN_VERSION}", exact_audit=False)
 # Declarations one after the other: many kernel checks at once would each hold a deep stack.
 _OPTIONS = ("Elab.async=false",)
-_HEAP_LIMIT = 1200 << 20
+# What a process has resident before a file; with more, another one takes its place.
+_RESIDENT_LIMIT = 700 << 20
 
 OnModule = Callable[[ModuleResult], None]
 
 
 @dataclass
 class _Pool:
-    """Idle processes; a process is used by one thread at a time and dropped when its heap has grown."""
+    """Idle processes; a process is used by one thread at a time and dropped when it has grown."""
 
     installation: Installation
     workspace: Workspace
-    heap_limit: int
+    limit: int
     idle: list[LeanProcess] = field(default_factory=list)
     busy: list[LeanProcess] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -55,7 +56,7 @@ class _Pool:
                 self.busy.remove(process)
 
     def give_back(self, process: LeanProcess) -> None:
-        if process.heap > self.heap_limit or self.closed:
+        if process.resident > self.limit or self.closed:
             process.kill()
         else:
             with self.lock:
@@ -88,7 +89,7 @@ class EmbeddedBuild:
         self.workspace.prepare(self.fresh)
         self.workspace.remove_strangers(self.project.modules)
         self.options = (*_OPTIONS, *self.project.options)
-        self.pool = _Pool(self.installation, self.workspace, 0 if self.fresh else _HEAP_LIMIT)
+        self.pool = _Pool(self.installation, self.workspace, 0 if self.fresh else _RESIDENT_LIMIT)
         waiting = list(self.project.ordered(names))
         running: dict[Future[ModuleResult], str] = {}
         with ThreadPoolExecutor(self.jobs) as threads:
@@ -140,7 +141,7 @@ class EmbeddedBuild:
         if record is None:
             return None
         self.fingerprints[name] = record.fingerprint
-        return ModuleResult(name, Status.UNCHANGED, record.seconds, record.messages)
+        return ModuleResult(name, Status.UNCHANGED, record.seconds, record.messages, memory=record.memory)
 
     def _key(self, name: str) -> str:
         imports = self.project.closure([name]) - {name}
@@ -161,7 +162,7 @@ class EmbeddedBuild:
 
     def _judged(self, module: SourceModule, key: str, answer: Answer) -> ModuleResult:
         messages, rest = _messages(module, answer.lines)
-        failed = ModuleResult(module.name, Status.FAILED, answer.seconds, messages)
+        failed = ModuleResult(module.name, Status.FAILED, answer.seconds, messages, memory=answer.memory)
         if answer.ending is not Ending.FINISHED:
             return replace(failed, problems=(_stopped(module, answer),))
         if any(m.severity == "error" for m in messages):
@@ -171,11 +172,11 @@ class EmbeddedBuild:
                 failed, problems=(_unexplained(module, "\n".join([answer.detail, *rest]).strip()),)
             )
         try:
-            record = self.workspace.keep(module.name, key, answer.seconds, messages)
+            record = self.workspace.keep(module.name, key, answer.seconds, messages, answer.memory)
         except OleanError as error:
             return replace(failed, problems=(_unexplained(module, str(error)),))
         self.fingerprints[module.name] = record.fingerprint
-        return ModuleResult(module.name, Status.CHECKED, answer.seconds, messages)
+        return ModuleResult(module.name, Status.CHECKED, answer.seconds, messages, memory=answer.memory)
 
 
 def _messages(module: SourceModule, lines: Sequence[str]) -> tuple[tuple[Message, ...], list[str]]:

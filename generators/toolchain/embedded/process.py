@@ -55,6 +55,8 @@ class Answer:
     lines: tuple[str, ...] = ()
     detail: str = ""
     seconds: float = 0.0
+    memory: int = 0
+    """The most that was resident, in bytes; 0 where the system does not tell."""
 
 
 class LeanProcess:
@@ -89,7 +91,7 @@ class LeanProcess:
         self._pending = b""
         self._stderr: deque[bytes] = deque(maxlen=50)
         self._requests = 0
-        self.heap = 0
+        self.resident = 0
         threading.Thread(target=self._drain, daemon=True).start()
         first = self._read(time.monotonic() + _START_LIMIT)
         if first is None or not first.get("ready"):
@@ -100,23 +102,25 @@ class LeanProcess:
         """Check one file; a process whose answer is not FINISHED is dead afterwards."""
         begin = time.monotonic()
         self._requests += 1
+        forget_peak(self._process.pid)
         request = {"id": self._requests, "options": options, "arguments": arguments}
         reply = self._exchange(json.dumps(request).encode() + b"\n", begin + limit)
         seconds = time.monotonic() - begin
+        memory = resident(self._process.pid, peak=True)
         if reply is None:
             self.kill()
-            return Answer(Ending.TIMEOUT, detail=f"no answer in {limit:g} s", seconds=seconds)
+            return Answer(Ending.TIMEOUT, detail=f"no answer in {limit:g} s", seconds=seconds, memory=memory)
         if "died" in reply:
             self.kill()
-            return Answer(Ending.DIED, detail=self._last_words(), seconds=seconds)
+            return Answer(Ending.DIED, detail=self._last_words(), seconds=seconds, memory=memory)
         ending = _ENDINGS.get(reply["status"], Ending.FINISHED)
         detail = str(reply["detail"] or "")
         if ending is not Ending.FINISHED:
             self.kill()
             detail = f"{detail}\n{self._last_words()}".strip()
-        self.heap = reply["heap"]
+        self.resident = resident(self._process.pid) or reply["heap"]
         lines = tuple(reply["out"]) + tuple(reply["err"])
-        return Answer(ending, reply["status"], lines, detail, seconds)
+        return Answer(ending, reply["status"], lines, detail, seconds, memory)
 
     def kill(self) -> None:
         """End the process and its threads now."""
@@ -164,6 +168,22 @@ class LeanProcess:
         # The reader of stderr may be a moment behind the exit.
         time.sleep(0.05)
         return b"".join(self._stderr)[-1500:].decode("utf-8", "replace").strip()
+
+
+def resident(pid: int, peak: bool = False) -> int:
+    """What a process has resident, or the most it had, in bytes; 0 where the system does not tell."""
+    name = "VmHWM:" if peak else "VmRSS:"
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith(name)), 0)
+
+
+def forget_peak(pid: int) -> None:
+    """Begin anew with the most a process has resident. Where that is not allowed, the peak is a bound."""
+    with suppress(OSError):
+        Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
 
 
 def _not_started(installation: Installation, words: str) -> Diagnostic:

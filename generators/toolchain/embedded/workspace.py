@@ -34,6 +34,7 @@ class Record:
     seconds: float
     fingerprint: str
     messages: tuple[Message, ...]
+    memory: int = 0
 
 
 def build_folder(project: Project) -> Path:
@@ -94,7 +95,7 @@ class Workspace:
         if data.get("key") != key or not all(path.with_name(path.name + p).exists() for p in PARTS):
             return None
         messages = tuple(_message(m) for m in data["messages"])
-        return Record(key, data["seconds"], data["fingerprint"], messages)
+        return Record(key, data["seconds"], data["fingerprint"], messages, data.get("memory", 0))
 
     def forget(self, name: str) -> None:
         """Remove a module's record and compiled files."""
@@ -103,9 +104,11 @@ class Workspace:
         for old in (self._record_path(name), *(path.with_name(path.name + p) for p in PARTS)):
             old.unlink(missing_ok=True)
 
-    def keep(self, name: str, key: str, seconds: float, messages: tuple[Message, ...]) -> Record:
+    def keep(
+        self, name: str, key: str, seconds: float, messages: tuple[Message, ...], memory: int = 0
+    ) -> Record:
         """Record a module that was compiled; raises `OleanError` when its exported part is unreadable."""
-        record = Record(key, seconds, exported_fingerprint(self.compiled(name)), messages)
+        record = Record(key, seconds, exported_fingerprint(self.compiled(name)), messages, memory)
         write_whole(self._record_path(name), json.dumps(asdict(record), ensure_ascii=False) + "\n")
         return record
 

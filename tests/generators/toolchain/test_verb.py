@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from serq.cli.main import main
-from serq.generators.toolchain import Toolchain
+from serq.generators.toolchain import Toolchain, report
 from tests.generators.toolchain.demo import Demo
 
 
@@ -28,6 +29,21 @@ def test_check_prints_a_summary(checked: Demo, capsys: pytest.CaptureFixture[str
     assert "passed: checked with Lean 4.28.0-pre" in out
     assert "the official toolchain is the authority" in out
     assert "the project asks for leanprover/lean4:v4.28.0" in out
+
+
+def test_check_says_how_long_and_how_large(
+    checked: Demo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, out, _ = run(capsys, "check", checked.folder, "--toolchain", "embedded")
+    assert re.search(r"time: \d+ s for all modules, at most \d+\.\d s \(Demo[\w.]*\)", out)
+    assert re.search(r"memory: at most [1-9]\d+ MB \(Demo[\w.]*\); every module stays under 1000 MB", out)
+    monkeypatch.setattr(report, "MEMORY_LIMIT", 1_000_000)
+    _, out, _ = run(capsys, "check", checked.folder, "--toolchain", "embedded")
+    assert "; OVER 1 MB, to be split: Demo" in out
+    _, out, _ = run(capsys, "check", checked.folder, "--toolchain", "embedded", "--json")
+    data = json.loads(out)
+    assert sorted(data["over_memory"]) == sorted(m["name"] for m in data["modules"])
+    assert all(m["memory"] > 1_000_000 for m in data["modules"])
 
 
 def test_findings_show_the_source_and_fail(checked: Demo, capsys: pytest.CaptureFixture[str]) -> None:
