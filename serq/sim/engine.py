@@ -99,6 +99,7 @@ class Engine(StageState):
         if not self.begin(job):
             return
         assert job.session is not None
+        self._unsettle()
         admission = job.session.admission
         at = len(self.residents)
         while at and _admission(self.residents[at - 1]) > admission:
@@ -108,10 +109,16 @@ class Engine(StageState):
         self.version += 1
 
     def leave(self, job: Job) -> None:
+        self._unsettle()
         job.alive = False
         self.residents.remove(job)
         self.count -= 1
         self.version += 1
+
+    def _unsettle(self) -> None:
+        """The residents change at the instant an iteration started, when it is not yet left for an event."""
+        if self.steady.active:
+            self.steady.settle_up()
 
     def serves(self, s: Session) -> bool:
         """Whether a session is a resident."""
@@ -253,7 +260,7 @@ class Engine(StageState):
 
     def _describe(self, plan: Plan, assigned: list[tuple[Job, float]]) -> tuple[float, float, int]:
         c = self.context
-        tokens = prefilled = -0.0
+        tokens, prefilled = -0.0, 0.0
         decodes = 0
         for job, n in assigned:
             tokens += n

@@ -117,11 +117,11 @@ class Steady:
             self.settle_up()
             return False
         self._started += 1
-        c.Ntok, c.Npre, c.Attn = count, -0.0, -0.0
+        c.Ntok, c.Npre, c.Attn = count, 0.0, -0.0
         c.Kvb = self._memory
         if e.claims:
             c.Demand = count
-        e.launch(count, -0.0, len(self._jobs))
+        e.launch(count, 0.0, len(self._jobs))
         return True
 
     def _grow(self, due: list[Job]) -> bool:

@@ -1,16 +1,19 @@
-"""Whose stream a lease draws from, whose work makes a victim, whose reserve is left out: as measured at the peer."""
+"""Rare corners of a run, with the numbers measured at the peer: streams, victims, reserves, keys, first tokens."""
 
 from __future__ import annotations
+
+import io
 
 import pytest
 
 from serq.ir.build import Builder, Draft, PoolRef, StageRef, hold, observe, run
-from serq.ir.program import Batch, PreemptBy, Program
-from serq.ir.quantity import context, draw, lift
+from serq.ir.program import Batch, Poisson, PreemptBy, Program
+from serq.ir.quantity import context, draw, lift, when
 from serq.lang.compile import compile_text
 from serq.lang.settings import Settings
 from serq.sim import RunError
 from serq.sim import run as simulate
+from serq.sim.trace_writer import TraceWriter
 
 LEASED = """
 fn main() {
@@ -141,3 +144,24 @@ fn main() {
     later = [(session, turn) for session, turn in left if turn > 1]
     assert len(later) == 300
     assert all(left[session, turn] == asked[session, turn - 1] for session, turn in later)
+
+
+def test_who_joins_an_engine_as_its_iteration_starts_gets_its_first_token() -> None:
+    """Admitted by the engine, held up by another pool: it joins after the iteration that admitted it started."""
+    b = Builder()
+    engine = b.engine("e", budget=2, cost=0.05)
+    slots = b.pool("slots", admit_via=engine)
+    memory = b.pool("memory")
+    b.server([hold([(slots, 0)], [hold([(memory, 0)], [run(engine, 8, mode="Decode")])])])
+    program = b.build(arrival=Poisson(rate=1), horizon=6)
+    report = simulate(program).data
+    assert report["client"]["ttft"]["count"] == 6
+    assert simulate(program, hook=TraceWriter(io.StringIO())).data == report
+
+
+def test_no_prefilled_tokens_are_zero_not_minus_zero() -> None:
+    b = Builder()
+    none = 1 / context("Npre")
+    engine = b.engine("e", budget=1, cost=when(none > 0, 1, 2))
+    b.server([run(engine, 3, mode="Decode"), observe("end", context("Now"))])
+    assert simulate(b.build(arrival=Batch(size=1), horizon=9)).data["observes"]["end"]["mean"] == 3
