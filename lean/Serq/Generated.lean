@@ -20,6 +20,9 @@ public import Serq.Generated.Trace05RequestCap
 public import Serq.Generated.Trace06BudgetShared
 public import Serq.Generated.Trace07ThresholdAloneOrNot
 public import Serq.Generated.Trace08Staggered
+public import Serq.Generated.Trace109IncidentLongContext
+public import Serq.Generated.Trace110IncidentLongContextLargeBudget
+public import Serq.Generated.Trace111IncidentLongContextThreshold
 public import Serq.Generated.Trace14NoFullIsl
 public import Serq.Generated.Trace15Watermark
 public import Serq.Generated.Trace21ConversationC02
