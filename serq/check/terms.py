@@ -140,7 +140,7 @@ class Rounding:
     def _reached(self, parts: Sequence[z3.BoolRef]) -> tuple[dict[int, z3.BoolRef], set[str]]:
         chosen: dict[int, z3.BoolRef] = {}
         seen: set[str] = set()
-        waiting = [name for part in parts for name in self._names.of(part)]
+        waiting = [name for part in parts for name in sorted(self._names.of(part))]
         while waiting:
             name = waiting.pop()
             if name in seen:
@@ -149,7 +149,7 @@ class Rounding:
             for fact in self.facts.get(name, ()):
                 if fact.get_id() not in chosen:
                     chosen[fact.get_id()] = fact
-                    waiting.extend(self._names.of(fact) - seen)
+                    waiting.extend(sorted(self._names.of(fact) - seen))
         return chosen, seen
 
 

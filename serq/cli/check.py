@@ -14,7 +14,7 @@ from serq.check.suppress import suppress
 from serq.cli.load import Loaded, load
 from serq.cli.options import ProgramCommand, choices, format_option, program_options
 from serq.cli.output import report_diagnostics
-from serq.cli.ranges import Bounds, RangesType, asked, checked
+from serq.cli.ranges import Bounds, Limits, RangesType, asked, checked
 from serq.cli.reproduce import Reproducer
 from serq.diagnostics import Diagnostic, Place, SerqError, Severity, ordered
 from serq.ir.validate import check, validate
@@ -42,6 +42,22 @@ from serq.lang.suppressions import suppressions
     help='Ask for every value of inputs and of what sessions preset: --for "blocks in 1..10000, prompt in 1..2048".',
 )
 @click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=2.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds of one question to the solver, on a slow core.",
+)
+@click.option(
+    "--overall",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds of all questions; what is not answered by then is unknown.",
+)
+@click.option(
     "--equivalent",
     type=click.Path(path_type=Path),
     metavar="OTHER",
@@ -53,6 +69,8 @@ def command(
     rules: tuple[str, ...],
     explain: bool,
     ranges: tuple[tuple[tuple[str, Bounds], ...], ...],
+    timeout: float,
+    overall: float,
     equivalent: Path | None,
     **options: Any,
 ) -> int:
@@ -73,9 +91,9 @@ def command(
     if equivalent is not None:
         other = load(equivalent, chosen)
         check(other.program)
-        return _equivalent(loaded, other)
+        return _equivalent(loaded, other, timeout)
     wanted = asked(loaded, {name: bounds for option in ranges for name, bounds in option})
-    report, said = checked(loaded, file, chosen, wanted, rules or None)
+    report, said = checked(loaded, file, chosen, wanted, rules or None, Limits(timeout, overall))
     report, wrong = _suppressed(loaded, report, judge_unused=not ranges)
     report = Reproducer(loaded, chosen, wanted.inputs, wanted.attributes).told(report)
     return _report(loaded, report, (*said, *wrong), how, explain)
@@ -131,9 +149,9 @@ def _explain(report: CheckReport) -> None:
         click.echo("")
 
 
-def _equivalent(a: Loaded, b: Loaded) -> int:
+def _equivalent(a: Loaded, b: Loaded, timeout: float) -> int:
     try:
-        pairs = compare(a.program, b.program)
+        pairs = compare(a.program, b.program, timeout=timeout)
     except ValueError as error:
         hint = "compare programs with the same pools, stages and statements"
         raise SerqError(Diagnostic("SQ879", str(error), Place(b.file), hint=hint)) from None

@@ -47,6 +47,14 @@ class RangesType(click.ParamType[tuple[tuple[str, Bounds], ...]]):
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Seconds of one question, and of all."""
+
+    timeout: float
+    overall: float
+
+
+@dataclass(frozen=True)
 class Asked:
     """What is left open: inputs of the program, and attributes that sessions preset."""
 
@@ -76,16 +84,35 @@ def inputs_of(loaded: Loaded) -> tuple[str, ...]:
 
 
 def checked(
-    loaded: Loaded, file: Path, chosen: Choices, wanted: Asked, rules: tuple[str, ...] | None
+    loaded: Loaded,
+    file: Path,
+    chosen: Choices,
+    wanted: Asked,
+    rules: tuple[str, ...] | None,
+    limits: Limits,
 ) -> tuple[CheckReport, tuple[Diagnostic, ...]]:
     """The report for all values, and what is to say of the ranges themselves."""
     if not wanted.inputs:
-        return run_checks(loaded.program, rules=rules, ranges=wanted.attributes), ()
+        report = run_checks(
+            loaded.program,
+            rules=rules,
+            ranges=wanted.attributes,
+            timeout=limits.timeout,
+            overall=limits.overall,
+        )
+        return report, ()
 
     def compile_at(inputs: Mapping[str, float]) -> Program:
         return load(file, chosen.given(inputs)).program
 
-    answered = check_for(compile_at, wanted.inputs, rules=rules, ranges=wanted.attributes)
+    answered = check_for(
+        compile_at,
+        wanted.inputs,
+        rules=rules,
+        ranges=wanted.attributes,
+        timeout=limits.timeout,
+        overall=limits.overall,
+    )
     return answered.report, tuple(_told(answered, loaded.file))
 
 

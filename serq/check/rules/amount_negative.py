@@ -11,7 +11,9 @@ Use instead
 Soundness
     Proved: in no run is the amount below -1e-9 (the interpreter's tolerance) or NaN, for
     values below 1.8e308. Refuted: the witness's draws and presets lead to this statement,
-    on a way without preemption that takes each loop at most three times.
+    on a way without preemption that takes each loop at most three times. When draws as far
+    in their tails come less than once in a hundred sessions it is a warning that says how
+    often; when practically never, unknown.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ Use instead
 Soundness
     Proved: in every run each demand is at most the capacity of every member the reference
     may name. Refuted: the witness's session demands more, whatever the state of the run.
-    An error when it never fits, or when it waits for ever; a warning when it is refused.
+    An error when it never fits, or when it waits for ever; a warning when it is refused, or
+    takes draws that come less than once in a hundred sessions.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ Soundness
     Proved: in every run the growth stays within the capacity of every member. Refuted: the
     witness's session, alone on its first attempt, needs more than the capacity. That later
     attempts fail too is what happens unless the program asks for less after a preemption.
+    A warning when it takes draws that come less than once in a hundred sessions.
 """
 
 from __future__ import annotations
