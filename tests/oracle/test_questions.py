@@ -287,7 +287,7 @@ def test_report_19_long_contexts_at_the_head(prompt: int, budget: int, steps: in
 def test_report_19_the_prefills_are_as_recorded(name: str, steps: int, version: str) -> None:
     r = recording(name, version)
     both(r)
-    long, short = r.scenario.requests
+    long = r.scenario.requests[0]
     assert fate(r.settings, Request(long.prompt, 1)) == Fate("ends", steps - 1)
     assert r.first[1] == steps - 1 and r.ended[0] == steps
     assert wait_behind_long(r.settings.changed(max_model_len=long.prompt + 1)) == steps - 1
