@@ -1,8 +1,9 @@
 """A subtraction in a claim that can go below zero.
 
 What it does
-    Asks of every subtraction inside a claim, and inside a guard of a `while`, whether its
-    result can be negative.
+    Asks of every subtraction inside a claim, and inside whatever else a Lean statement reads
+    (a guard of a `while` and the values that feed it, a queue's key, a chunk, an iteration's
+    `only`), whether its result can be negative.
 Why it matters
     The Lean model computes over natural numbers, where such a difference is 0: the
     statement proved would not be the claim made. A subtraction proved not to go below 0
@@ -12,8 +13,9 @@ Example
 Use instead
     `total(a) >= total(b)`.
 Soundness
-    Proved: in every state the difference is at least 0 where it is read. Refuted: it is
-    always negative. Between the two is unknown.
+    Proved: in every state the difference is at least 0 where it is read. Refuted, in a claim:
+    it is always negative. Between the two is unknown, and so is one that can be negative
+    outside claims, where only a Lean statement would be another.
 """
 
 from __future__ import annotations
@@ -30,27 +32,52 @@ from serq.check.solver import Answer, Fact, Verdict, both, negation
 from serq.check.terms import Term, less
 from serq.diagnostics import IrPath, Severity
 from serq.ir import expressions as ex
+from serq.ir import program as pr
 from serq.ir import statements as st
+from serq.ir.validate.constants import reads
 
+_ELSEWHERE = "it may be negative, which only matters to a Lean statement"
 _HINT = "move the subtracted part to the other side of the comparison"
 
 
 def check(model: Model) -> Iterator[Finding]:
     """One verdict for each claim or loop guard that subtracts."""
-    for reading in model.readings("guard"):
-        if isinstance(reading.stmt, st.While) and _subtractions(reading.watched):
+    fed = feeding(model.program)
+    for reading in model.readings("guard", "set"):
+        read = isinstance(reading.stmt, st.While) or (
+            isinstance(reading.stmt, st.Set) and reading.stmt.slot in fed
+        )
+        if read and _subtractions(reading.watched):
             answer, _ = model.judge_readings(reading.path, _below)
             if answer.verdict is Verdict.REFUTED:
-                answer = Answer(
-                    Verdict.UNKNOWN, why="it can be negative, which only matters to a Lean statement"
-                )
+                answer = Answer(Verdict.UNKNOWN, why=_ELSEWHERE)
             yield RULE.finding(reading.path, answer, "", hint=_HINT)
     for path, e in model.declared:
-        if path[0] == "claims":
-            yield from _claim(model, path, e)
+        if _read_by_lean(path):
+            yield from _declared(model, path, e)
 
 
-def _claim(model: Model, path: IrPath, e: ex.Expr) -> Iterator[Finding]:
+def feeding(program: pr.Program) -> set[int]:
+    """The attributes that guards of `while` read, directly or through assignments."""
+    sets = [s for block in program.blocks for s in block if isinstance(s, st.Set)]
+    guards = [s.guard for block in program.blocks for s in block if isinstance(s, st.While)]
+    fed = {slot for g in guards for slot in reads(g)}
+    while True:
+        more = {slot for s in sets if s.slot in fed for slot in reads(s.value)}
+        if more <= fed:
+            return fed
+        fed |= more
+
+
+def _read_by_lean(path: IrPath) -> bool:
+    return (
+        path[0] == "claims"
+        or (path[0] == "pools" and path[2] == "queue")
+        or (path[0] == "stages" and ("chunk" in path or "only" in path))
+    )
+
+
+def _declared(model: Model, path: IrPath, e: ex.Expr) -> Iterator[Finding]:
     encoder: Encoder = model.any_moment()
     encoder.encode(e)
     found = _subtractions(encoder.watched)
@@ -59,6 +86,8 @@ def _claim(model: Model, path: IrPath, e: ex.Expr) -> Iterator[Finding]:
     oracle = model.enclosing.oracle
     if oracle.never(_some(found)):
         yield RULE.finding(path, Answer(Verdict.PROVED), "")
+    elif path[0] != "claims":
+        yield RULE.finding(path, Answer(Verdict.UNKNOWN, why=_ELSEWHERE), "")
     elif any(oracle.never(negation(_negative(w.operands))) for w in found):
         message = f"a subtraction in a claim is always negative: {model.names.expr(e)}"
         yield RULE.finding(path, Answer(Verdict.REFUTED), message, hint=_HINT)
