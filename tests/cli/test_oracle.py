@@ -54,3 +54,13 @@ def test_a_missing_scenario_or_trace(serq: Serq, tmp_path: Path) -> None:
     lonely.write_text(recorded_scenarios()[0].read_text())
     done = serq("oracle", lonely)
     assert done.status == 1 and "SQ903" in done.err
+
+
+def test_a_recording_of_nothing_is_a_wrong_call(serq: Serq, tmp_path: Path) -> None:
+    done = serq("oracle", "record", "--vllm", tmp_path)
+    assert done.status == 2 and "name scenarios, or say --checks" in done.err
+
+
+def test_checks_need_an_environment(serq: Serq, tmp_path: Path) -> None:
+    done = serq("oracle", "record", "--checks", "--vllm", tmp_path)
+    assert done.status == 1 and "error[SQ933]" in done.err

@@ -5,6 +5,7 @@ The other reports of docs/capacity.md are in test_questions.py, since `serq capa
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import defaultdict
@@ -23,7 +24,7 @@ from serq.lang.settings import Settings
 from serq.oracle.questions import closed
 from serq.oracle.questions.settings import Settings as Deployment
 from serq.oracle.recorded import SCENARIOS
-from serq.oracle.recording.checks import Checks, read_checks
+from serq.oracle.recording.checks import FILE, Checks, ask_checks, read_checks
 from serq.oracle.recording.files import TRACE_SUFFIX, read_trace
 from serq.oracle.recording.rules import check_scenario
 from serq.oracle.scenario import SUFFIX, Scenario, read_scenario
@@ -414,3 +415,22 @@ def test_the_check_at_start_is_as_recorded(version: str) -> None:
     for (blocks, block_size, length), starts in found.memories.items():
         s = Deployment(blocks, length, block_size=block_size, vllm=release)
         assert closed.starts(s) == starts, (blocks, block_size, length)
+
+
+class Answering:
+    """Stands in for a recorder process that answers what a file has."""
+
+    def __init__(self, version: str) -> None:
+        self.data = json.loads((RECORDED / version / FILE).read_text(encoding="utf-8"))
+
+    def ask(self, op: str, **rows: Sequence[Sequence[int]]) -> Mapping[str, Any]:
+        assert op == "checks"
+        for part in ("requests", "memories"):
+            assert [row[:-1] for row in self.data[part]] == [list(row) for row in rows[part]]
+        return self.data  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("version", ["0.30.0", *VERSIONS])
+def test_the_recorded_checks_are_those_that_are_asked(version: str) -> None:
+    written = (RECORDED / version / FILE).read_text(encoding="utf-8")
+    assert ask_checks(Answering(version)) == written  # type: ignore[arg-type]
