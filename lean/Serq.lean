@@ -11,6 +11,7 @@ public import Serq.Model.Run
 public import Serq.Theorems.Attributes
 public import Serq.Theorems.BatchIsFill
 public import Serq.Theorems.Claims
+public import Serq.Theorems.Conservation
 public import Serq.Theorems.Encoding
 public import Serq.Theorems.Eviction
 public import Serq.Theorems.EveryIteration
