@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.generated import (
+    checker_page,
     code_pages,
     command_pages,
     dashboard,
@@ -23,6 +24,7 @@ def generated() -> list[Generated]:
         *code_pages.files(),
         *command_pages.files(),
         *language_tables.files(),
+        *checker_page.files(),
         *transcripts.files(),
         *lean_files.files(),
         *theorems.files(),
