@@ -18,8 +18,9 @@ $(STAMP): pyproject.toml requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[peer,test,bench,dev]'
 	touch $@
 
+# With Lean as the third side, where a Lean is there or can be installed.
 demo: install
-	$(BIN)/serq oracle --demo
+	if $(BIN)/serq lean setup lean; then $(BIN)/serq oracle --demo --lean; else $(BIN)/serq oracle --demo; fi
 
 test: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -45,7 +46,7 @@ check: lint types imports drift test peer drt
 
 # The Lean model, its theorems and the generated files, with whatever toolchain is there.
 lean: install
-	$(BIN)/python tools/regenerate.py --check
+	$(BIN)/python tools/regenerate.py --check lean
 	$(BIN)/serq lean setup lean
 	$(BIN)/serq lean check -j 2 lean
 

@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit status."""
     parser = argparse.ArgumentParser(description="Write every generated file, or compare.")
     parser.add_argument("--check", action="store_true", help="write nothing; list what differs")
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="only these files")
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="only these files, or those in a folder")
     options = parser.parse_args(arguments)
     chosen = _chosen(generated(), [p.resolve() for p in options.paths], parser)
     differing = 0
@@ -40,10 +40,14 @@ def main(arguments: list[str] | None = None) -> int:
 def _chosen(files: list[Generated], paths: list[Path], parser: argparse.ArgumentParser) -> list[Generated]:
     if not paths:
         return files
-    unknown = [p for p in paths if p not in {f.path for f in files}]
-    if unknown:
-        parser.error(f"{unknown[0]} is not a generated file")
-    return [f for f in files if f.path in paths]
+    for path in paths:
+        if not any(_below(f, path) for f in files):
+            parser.error(f"{path} is no generated file, and holds none")
+    return [f for f in files if any(_below(f, path) for path in paths)]
+
+
+def _below(file: Generated, path: Path) -> bool:
+    return path == file.path or path in file.path.parents
 
 
 if __name__ == "__main__":

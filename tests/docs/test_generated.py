@@ -56,6 +56,12 @@ class TestTheTool:
         assert regenerate.main(["--check"]) == 0
         assert capsys.readouterr().out == "1 generated files, 0 out of date\n"
 
+    def test_a_folder_stands_for_the_files_in_it(self, path: Path) -> None:
+        assert regenerate.main(["--check", str(path.parent)]) == 1
+        assert regenerate.main([str(path.parent)]) == 0 and path.exists()
+        with pytest.raises(SystemExit):
+            regenerate.main([str(path.parent.parent / "other")])
+
     @pytest.mark.parametrize("change", [b"text", b"text\r\n", b"text\n\n", b"\xff"])
     def test_one_changed_byte_is_drift(self, path: Path, change: bytes) -> None:
         regenerate.main([])
