@@ -21,7 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit status."""
     parser = argparse.ArgumentParser(description="Write every generated file, or compare.")
     parser.add_argument("--check", action="store_true", help="write nothing; list what differs")
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="only these files, or those in a folder")
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="only these files, or those in a folder"
+    )
     options = parser.parse_args(arguments)
     chosen = _chosen(generated(), [p.resolve() for p in options.paths], parser)
     differing = 0
