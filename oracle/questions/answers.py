@@ -282,8 +282,12 @@ def _start(s: Settings) -> Answer:
         text = f"yes: {asks}"
     elif s.longest <= s.capacity:
         text = f"no: {asks}, although the last token of a request needs none"
+    elif s.blocks(s.max_model_len) <= s.num_gpu_blocks:
+        text = (
+            f"no: {asks}. A server that counts the null block as usable, as older ones do, starts with them"
+        )
     else:
-        text = f"no: {asks}. A server older than 0.30, which counts the null block, may start with them"
+        text = f"no: {asks}"
     return Answer("start", question, None, text, {"starts": closed.starts(s)}, runnable=False)
 
 

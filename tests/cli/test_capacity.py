@@ -307,4 +307,7 @@ def test_the_version_a_log_tells_of(
 def test_the_check_at_start_is_told_and_needs_no_run(serq: Serq) -> None:
     refused = " ".join(serq("capacity", *EXACTLY).out.split())
     assert "no: vLLM 0.33 asks for 128 blocks of 127 usable" in refused and "(nothing to run)" in refused
+    assert "counts the null block as usable, as older ones do, starts with them" in refused
+    far = serq("capacity", "--num-gpu-blocks", 100, "--max-model-len", 2048).out
+    assert "asks for 128 blocks of 99 usable" in far and "older ones" not in far
     assert "yes: vLLM 0.33 asks for 128 blocks of 128 usable" in " ".join(serq("capacity", *SAFE).out.split())
