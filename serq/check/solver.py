@@ -279,6 +279,10 @@ class _Search:
         self.reached = oracle.reached(wrong)
         self.whole = [z3.IsInt(v.num) for v in self.reached if v.exact and not v.whole]
         self.empty = [v.num == exact_real(v.start) for v in self.reached if not v.exact]
+        unrounded = oracle.variables.rounding.unrounded
+        names = oracle.variables.rounding.names([as_z3(wrong.flag)])
+        # Whole values, the system empty, and no rounding: a witness is then what it is computed from.
+        self.plain = [*self.whole, *self.empty, *(unrounded[n] for n in names if n in unrounded)]
         tails = [v for v in self.reached if v.mean]
         sizes = [z3.If(v.num >= 0, v.num, -v.num) if v.low < 0 else v.num for v in tails]
         self.means = (
@@ -314,13 +318,9 @@ class _Search:
         """Conditions of plain witnesses, the plainest first; the state reads as in an empty system."""
         if self.means is not None:
             near, far = self.means <= exact_real(_NEAR), self.means <= exact_real(_FAR)
-            yield from (
-                [*self.whole, *self.empty, near],
-                [*self.empty, near],
-                [*self.whole, *self.empty, far],
-            )
+            yield from ([*self.plain, near], [*self.empty, near], [*self.plain, far])
         else:
-            yield [*self.whole, *self.empty]
+            yield from (self.plain, [*self.whole, *self.empty])
 
     def _found(self, way: list[z3.BoolRef]) -> Answer | None:
         """A witness under conditions; one that only rounding in the solver's terms shows is left for the next."""
@@ -358,7 +358,7 @@ class _Search:
         for _ in range(_STEPS):
             middle = (low + high) / 2
             near = self.means <= exact_real(middle)
-            found = self._found([*self.whole, *self.empty, near])
+            found = self._found([*self.plain, near])
             if found is None:
                 low = middle
             else:

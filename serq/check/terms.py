@@ -90,6 +90,8 @@ class Rounding:
 
     def __init__(self) -> None:
         self.facts: dict[str, list[z3.BoolRef]] = {}
+        # What holds of a rounded number when nothing is rounded.
+        self.unrounded: dict[str, z3.BoolRef] = {}
         self._names = Names()
         self._numbers = itertools.count()
 
@@ -114,6 +116,7 @@ class Rounding:
     ) -> z3.ArithRef:
         """A real within so many roundings of another, of the same sign, inside bounds of the doubles."""
         rounded = self.fresh("r")
+        self.unrounded[rounded.decl().name()] = rounded == exact
         slack = _real(steps * _ULP)
         tiny = _real(_TINY) if underflow else _real(0)
         above = z3.And(
