@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from serq.check import CheckReport, Finding, Verdict, run_checks
+from serq.ir import program as pr
 from serq.ir.edit import with_sessions
 from serq.ir.program import Program
 from serq.lang.compile import compile_file
@@ -170,14 +171,22 @@ def came_to(program: Program, hook: TraceHook | None = None) -> tuple[str, tuple
     waiting = [s for pool in machines[0].pools for s in pool.waiting]
     left = tuple(dict(zip(program.attrs, s.attrs, strict=True)) for s in waiting)
     waits = [machines[0].now - s.waiting.since for s in waiting if s.waiting is not None]
-    return _fate(data, waits, program.horizon), left
+    again = any(s.stuck and _early(s, program, data["arrivals"]) for s in machines[0].everyone())
+    return _fate(data, waits, program.horizon, again), left
 
 
-def _fate(data: Mapping[str, Any], waits: Sequence[float], horizon: float) -> str:
+def _early(s: Session, program: Program, arrivals: int) -> bool:
+    """Whether a session has had time to end: where others keep coming, one of the first half."""
+    endless = isinstance(program.arrival, pr.Poisson | pr.Renewal | pr.Closed)
+    return not endless or s.root.serial < 0.5 * arrivals
+
+
+def _fate(data: Mapping[str, Any], waits: Sequence[float], horizon: float, again: bool) -> str:
+    """`again`: some session that is left was preempted without having got further than before."""
     pools = data["pools"]
     if any(p["rejected"] for p in pools):
         return "overflow"
-    if any(p["stuck"] for p in pools) and data["ended"] < data["arrivals"]:
+    if again:
         return "livelock"
     if any(p["over_cap"] or p["growing_stalled"] for p in pools) or (waits and min(waits) > 0.5 * horizon):
         return "deadlock"

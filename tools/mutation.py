@@ -17,12 +17,14 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from serq.check import run_checks
+from serq.check import Verdict, run_checks
 from serq.diagnostics import format_path
+from serq.ir import program as pr
 from serq.ir.edit import with_settings
 from serq.ir.program import Program
 from serq.ir.validate import validate
@@ -42,7 +44,9 @@ class Subject:
         self.name = example.name
         self.first = first
         program = example.load().program
-        self.program = with_settings(program, horizon=program.horizon / 5, warmup=0.0)
+        # A run of all there is to come is short anyhow.
+        share = 1 if isinstance(program.arrival, pr.Batch | pr.Sessions) else 5
+        self.program = with_settings(program, horizon=program.horizon / share, warmup=0.0)
         self.known = refuted(self.program)
         self.fate = fate(self.program)
 
@@ -60,13 +64,27 @@ class Subject:
         caught = tuple(sorted({rule for rule, _ in new}))
         came = fate(mutant.program)
         run = "" if came in ("safe", self.fate) else came
-        return Outcome(self.name, mutant.mutation.name, place, caught=caught, run=run)
+        found = Outcome(self.name, mutant.mutation.name, place, caught=caught, run=run)
+        return replace(found, answer=answer(mutant.program, found.rules)) if found.missed else found
 
 
 def refuted(program: Program) -> Counter[tuple[str, str]]:
     """What the checker refutes: rule and message, as places move when a statement goes."""
     report = run_checks(program)
     return Counter((f.rule, f.diagnostic.message) for f in report.findings if f.diagnostic is not None)
+
+
+def answer(program: Program, rules: tuple[str, ...]) -> str:
+    """What the checker says where it refutes nothing: an open question of some rules, or that they are proved."""
+    if not rules:
+        return "no rule speaks of it"
+    findings = run_checks(program, rules=rules).findings
+    for verdict in (Verdict.REFUTED, Verdict.UNKNOWN):
+        for finding in findings:
+            if finding.verdict is verdict:
+                late = "not reached within the limits"
+                return late if verdict is Verdict.REFUTED else f"unknown: {finding.why}"
+    return "proved" if findings else "not asked"
 
 
 def fate(program: Program) -> str:

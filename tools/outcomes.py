@@ -22,6 +22,8 @@ SPOKEN_OF = {
     "livelock": "outgrows-pool",
     "overflow": "hold-never-fits",
 }
+# A run that hangs does not say which of these it is.
+HANGS = ("hold-never-fits", "outgrows-pool", "growth-deadlock", "hold-and-wait", "loop-without-time")
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Outcome:
     """What became of a mutant.
 
     `refused` is the code of a rule of validity, `caught` are the checker's rules, `run` how a
-    run goes wrong where the original's does not; all empty for what goes unnoticed.
+    run goes wrong where the original's does not; all empty for what goes unnoticed. `answer` is
+    what the checker said of what is missed: `unknown`, why, or `proved`.
     """
 
     example: str
@@ -38,6 +41,7 @@ class Outcome:
     refused: str = ""
     caught: tuple[str, ...] = ()
     run: str = ""
+    answer: str = ""
 
     @property
     def missed(self) -> bool:
@@ -48,6 +52,11 @@ class Outcome:
     def rule(self) -> str:
         """The rule that should have caught what is missed."""
         return _certain(self.mutation) or SPOKEN_OF.get(self.run, "other")
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules that could have caught what is missed."""
+        return HANGS if self.rule in HANGS else () if self.rule == "other" else (self.rule,)
 
 
 def _certain(mutation: str) -> str:

@@ -143,3 +143,9 @@ def test_pools_taken_one_by_one_take_the_same() -> None:
     assert validate(mutant) == () and len(mutant.blocks) == len(program.blocks) + 1
     (inner,) = mutant.blocks[-1]
     assert isinstance(inner, st.Hold) and len(inner.pools) == 1
+
+
+def test_nothing_that_goes_wrong_is_proved() -> None:
+    missed = [o for r in RECORDS.values() for o in r.outcomes if o.missed]
+    assert missed and all(o.answer for o in missed)
+    assert not [o for o in missed if o.answer == "proved"]

@@ -137,11 +137,11 @@ def _mutants() -> str:
 def _missed() -> str:
     """The mutants that go wrong without a finding."""
     rows = sorted(
-        (o.mutation, o.example, re.sub(r"\.args\b.*", " …", o.place), o.run or o.rule)
+        (o.mutation, o.example, re.sub(r"\.args\b.*", " …", o.place), o.run or o.rule, o.answer)
         for o in recorded()
         if o.missed
     )
-    return table(("missed", "in", "at", "a run shows, or it is"), rows)
+    return table(("missed", "in", "at", "a run shows, or it is", "the checker"), rows)
 
 
 _PARTS: dict[str, tuple[str, list[Path], Callable[[], str]]] = {
