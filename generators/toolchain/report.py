@@ -15,7 +15,7 @@ from serq.generators.toolchain.header import count_statements
 from serq.generators.toolchain.results import ModuleResult, Status
 
 # Bytes. A module that needs more is to be split.
-MEMORY_LIMIT = 1_000_000_000
+MEMORY_LIMIT = 1 << 30
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _missing(report: Report) -> list[str] | None:
 def _table(report: Report) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("module")
-    for heading in ("theorems", "seconds", "MB"):
+    for heading in ("theorems", "seconds", "MiB"):
         table.add_column(heading, justify="right")
     table.add_column("")
     unchanged = 0
@@ -104,7 +104,7 @@ def _table(report: Report) -> Table:
 
 
 def _megabytes(memory: int) -> str:
-    return str(round(memory / 1e6)) if memory else ""
+    return str(memory >> 20) if memory else ""
 
 
 def _time_line(report: Report) -> str:
@@ -120,12 +120,12 @@ def _memory_line(report: Report) -> str:
     if not measured:
         return "memory: not measured"
     largest = max(measured, key=lambda r: r.memory)
-    text = f"memory: at most {_megabytes(largest.memory)} MB ({largest.name})"
+    text = f"memory: at most {_megabytes(largest.memory)} MiB ({largest.name})"
     over = over_memory(report)
     if over:
-        return f"{text}; OVER {_megabytes(MEMORY_LIMIT)} MB, to be split: {', '.join(over)}"
+        return f"{text}; OVER {_megabytes(MEMORY_LIMIT)} MiB, to be split: {', '.join(over)}"
     which = "every module" if len(measured) == len(report.modules) else f"each of {len(measured)} measured"
-    return f"{text}; {which} stays under {_megabytes(MEMORY_LIMIT)} MB"
+    return f"{text}; {which} stays under {_megabytes(MEMORY_LIMIT)} MiB"
 
 
 def over_memory(report: Report) -> list[str]:

@@ -17,6 +17,10 @@ theorem Serq.Generated.Proved.BariRad.token_rate :
     Serq.Generated.ClaimsBariRad.Claim.token_rate :=
   Serq.BariRad.token_rate
 
+theorem Serq.Generated.Proved.BariRad.optimal_tiling :
+    Serq.Generated.ClaimsBariRad.Claim.optimal_tiling :=
+  Serq.BariRad.optimal_tiling
+
 theorem Serq.Generated.Proved.DaiFastertransformer.not_work_conserving :
     Serq.Generated.ClaimsDaiFastertransformer.Claim.not_work_conserving :=
   Serq.DaiFastertransformer.not_work_conserving

@@ -270,18 +270,8 @@ namespace Machine
 
 variable {d : Deployment} {w : Workload} {T : Nat}
 
-/-- The batch of the running iteration. -/
-def batch (m : Machine) : List Grant :=
-  match m.running with
-  | none => []
-  | some r => r.batch
-
 theorem inFlight_eq (m : Machine) : m.inFlight = sumOf Grant.tokens m.batch := by
   unfold inFlight batch; cases m.running <;> rfl
-
-/-- The work of all sessions is `T`: served, or left and not in flight. -/
-def Conserves (preset : Nat → Bool) (T : Nat) (m : Machine) : Prop :=
-  ∃ C, m.state.Conserves preset C m.batch ∧ (m.batch.map Grant.owner).Nodup ∧ m.served + C = T + m.inFlight
 
 theorem afterEvent_conserves (ht : w.turnSlot = none) (hn : ∀ c ∈ w.clients, c.turns = []) {m : Machine}
     (h : m.Conserves preset T) : (m.afterEvent d w).Conserves preset T := by
@@ -384,29 +374,33 @@ theorem handle_conserves {m m' : Machine} (h : m.Conserves preset T) (hm : m.han
     · cases hm; exact hd _ _
     · cases hm; exact hi _ ‹_›
 
+/-- At the start the work of all sessions is ahead. -/
+theorem initial_conserves {program : Code} (hp : program.isStraight preset = true) :
+    (initial d w program).Conserves preset (initial d w program).state.ahead := by
+  refine ⟨(initial d w program).state.ahead, ⟨fun s hs => ?_, fun q hq => ?_, ?_, ?_, ?_, ?_, ?_, rfl⟩, ?_, ?_⟩
+  · obtain ⟨c, _, rfl⟩ := List.mem_map.mp hs
+    exact ⟨hp, rfl⟩
+  · obtain ⟨c, _, rfl⟩ := List.mem_map.mp hq
+    rfl
+  · exact Nat.zero_add _
+  · intro j hj; cases hj
+  · simp [initial]
+  · intro j hj; cases hj
+  · intro g hg; cases hg
+  · show (List.map Grant.owner []).Nodup
+    simp
+  · show 0 + _ = _ + 0
+    omega
+
 /-- **Conservation of work.** In a straight program, tokens served, tokens the residents have left and tokens
 that no session has begun yet are, at any time, the work of all sessions; the running iteration's tokens
 are counted twice, as served and as left. -/
 theorem work_is_conserved {program : Code} {m : Machine} (hp : program.isStraight preset = true)
     (ht : w.turnSlot = none) (hn : ∀ c ∈ w.clients, c.turns = []) (h : Reach d w program m) :
     m.served + m.state.remaining + m.state.ahead = (initial d w program).state.ahead + m.inFlight := by
-  have hm : m.Conserves preset (initial d w program).state.ahead := by
-    refine reached_machines_satisfy (P := Conserves preset (initial d w program).state.ahead) ?_
+  have hm : m.Conserves preset (initial d w program).state.ahead :=
+    reached_machines_satisfy (P := Conserves preset (initial d w program).state.ahead) (initial_conserves hp)
       (fun _ h => afterEvent_conserves ht hn h) (fun _ _ h he => handle_conserves h he) h
-    refine ⟨(initial d w program).state.ahead, ⟨fun s hs => ?_, fun q hq => ?_, ?_, ?_, ?_, ?_, ?_, rfl⟩, ?_, ?_⟩
-    · obtain ⟨c, _, rfl⟩ := List.mem_map.mp hs
-      exact ⟨hp, rfl⟩
-    · obtain ⟨c, _, rfl⟩ := List.mem_map.mp hq
-      rfl
-    · exact Nat.zero_add _
-    · intro j hj; cases hj
-    · simp [initial]
-    · intro j hj; cases hj
-    · intro g hg; cases hg
-    · show (List.map Grant.owner []).Nodup
-      simp
-    · show 0 + _ = _ + 0
-      omega
   obtain ⟨C, hs, _, he⟩ := hm
   have hw := hs.whole
   omega

@@ -73,17 +73,6 @@ theorem ahead_assign {slot : Nat} (hs : preset slot = false) (v : Nat) (attrs : 
 
 /-! ## The invariant of states -/
 
-/-- What holds while an instant settles: `C` is the work left in all, `B` the running batch. -/
-structure State.Conserves (preset : Nat → Bool) (C : Nat) (B : List Grant) (st : State) : Prop where
-  straight : ∀ s ∈ st.sessions, s.code.isStraight preset = true ∧ s.frames = []
-  queues : ∀ q ∈ st.pools, q.queue = []
-  whole : st.remaining + st.ahead = C
-  engine : ∀ j ∈ st.jobs, (st.session j.owner).status = .engine
-  once : (st.jobs.map Job.owner).Nodup
-  still : ∀ j ∈ st.jobs, j.grows = false
-  covers : ∀ g ∈ B, ∃ j ∈ st.jobs, j.owner = g.owner ∧ g.tokens ≤ j.work
-  calm : st.preempted = []
-
 namespace State.Conserves
 
 theorem session (h : st.Conserves preset C B) (i : Nat) :
