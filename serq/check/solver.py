@@ -142,6 +142,9 @@ def _count(solver: z3.Solver) -> int:
     return int(solver.statistics().get_key_value("rlimit count"))
 
 
+Found = dict[str, z3.RatNumRef]
+
+
 class Oracle:
     """Asks whether something wrong can happen, for all values of a model's variables.
 
@@ -149,7 +152,7 @@ class Oracle:
     """
 
     def __init__(
-        self, variables: Variables, timeout: float, meter: Meter | None = None, patience: int = 8
+        self, variables: Variables, timeout: float, meter: Meter | None = None, patience: int = 4
     ) -> None:
         self.variables = variables
         self.timeout = timeout
@@ -157,7 +160,7 @@ class Oracle:
         self.samples = Samples(variables)
         self._patience = patience
         self._unanswered = 0
-        self._known: dict[tuple[int, ...], tuple[object, z3.CheckSatResult, z3.ModelRef | None]] = {}
+        self._known: dict[tuple[int, ...], tuple[object, z3.CheckSatResult, Found | None]] = {}
 
     def never(self, wrong: Fact, share: float = 1.0) -> bool:
         """Whether something is proved never to happen; no when it is not decided in a share of the limit."""
@@ -205,20 +208,19 @@ class Oracle:
 
     def _check(
         self, parts: Sequence[z3.BoolRef], share: float = 1.0
-    ) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+    ) -> tuple[z3.CheckSatResult, Found | None]:
         key = tuple(p.get_id() for p in parts)
         if key not in self._known:
             # The parts are kept beside the answer, so that no other takes their identity.
             self._known[key] = tuple(parts), *self._asked(parts, share)
         return self._known[key][1:]
 
-    def _asked(
-        self, parts: Sequence[z3.BoolRef], share: float
-    ) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+    def _asked(self, parts: Sequence[z3.BoolRef], share: float) -> tuple[z3.CheckSatResult, Found | None]:
         if self.meter.empty:
             return z3.unknown, None
         self.variables.settle()
-        solver = z3.Solver()
+        # A context of its own: an answer does not depend on what was asked before.
+        solver = z3.Solver(ctx=z3.Context())
         if self._unanswered >= self._patience:
             share = min(share, 0.1)
         solver.set("rlimit", self.meter.limit(int(self.timeout * UNITS * share)))
@@ -227,13 +229,14 @@ class Oracle:
         self.meter.before(solver)
         for part in (*self.variables.rounding.relevant(parts), *parts):
             # What `solver.add` does, without its inspection of sorts.
-            raw.Z3_solver_assert(solver.ctx.ref(), solver.solver, part.as_ast())
+            moved = raw.Z3_translate(part.ctx_ref(), part.as_ast(), solver.ctx.ref())
+            raw.Z3_solver_assert(solver.ctx.ref(), solver.solver, moved)
         result = solver.check()
         self.meter.after(solver)
         self._unanswered += result == z3.unknown
-        return result, solver.model() if result == z3.sat else None
+        return result, _values(solver.model()) if result == z3.sat else None
 
-    def model(self, wrong: Fact, *more: z3.BoolRef) -> z3.ModelRef | None:
+    def model(self, wrong: Fact, *more: z3.BoolRef) -> Found | None:
         """Values the solver finds for something wrong under further conditions."""
         return self._check([as_z3(wrong.flag), *more], _SHARE)[1]
 
@@ -294,7 +297,7 @@ class _Search:
             else None
         )
 
-    def best(self, any_model: z3.ModelRef | None, known: Answer | None = None) -> Answer:
+    def best(self, any_model: Found | None, known: Answer | None = None) -> Answer:
         """The likeliest witness found; unknown where none is, or none that comes up."""
         best = known
         for way in self._ways():
@@ -330,18 +333,16 @@ class _Search:
             found = self._try(model)
             if found is not None or model is None or self.last != UNCONFIRMED:
                 return found
-            free = [v.num != model.eval(v.num, model_completion=True) for v in self.reached if v.exact]
+            free = [v.num != model[v.name] for v in self.reached if v.exact and v.name in model]
+            if not free:
+                return None
             others.append(z3.Or(*free))
         return None
 
-    def _try(self, model: z3.ModelRef | None) -> Answer | None:
+    def _try(self, model: Found | None) -> Answer | None:
         if model is None:
             return None
-        given = {}
-        for variable in self.reached:
-            number = _as_float(model.eval(variable.num))
-            if number is not None:
-                given[variable.name] = number
+        given = {v.name: float(model[v.name].as_fraction()) for v in self.reached if v.name in model}
         found = self.oracle.confirm(self.wrong, given)
         if isinstance(found, str):
             self.last = found
@@ -397,9 +398,13 @@ def _rarest(answer: Answer) -> str:
     return told(draws[:3])
 
 
-def _as_float(value: z3.ExprRef) -> float | None:
-    if z3.is_rational_value(value):
-        return float(value.as_fraction())
-    if z3.is_algebraic_value(value):
-        return float(value.approx(20).as_fraction())
-    return None
+def _values(model: z3.ModelRef) -> Found:
+    """The numbers of a model by name; those that are no fractions are rounded."""
+    found = {}
+    for name in model.decls():
+        value = model[name]
+        if z3.is_algebraic_value(value):
+            value = value.approx(20)
+        if z3.is_int_value(value) or z3.is_rational_value(value):
+            found[name.name()] = z3.RealVal(str(value))
+    return found

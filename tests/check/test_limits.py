@@ -14,6 +14,7 @@ from serq.check.solver import Meter
 from serq.ir.program import Program
 from serq.lang.compile import compile_file
 from serq.lang.settings import Settings
+from tests.conformance import program as conformance
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ONE = EXAMPLES / "pd-disaggregation" / "llmd_nixl_pull.sq"
@@ -64,3 +65,14 @@ def test_a_meter_counts_down() -> None:
     meter = Meter(1.0)
     meter.left = 0
     assert meter.empty and meter.limit(100) == 1
+
+
+def test_answers_do_not_depend_on_what_was_asked_before() -> None:
+    """The solver's witnesses are the same whichever programs were checked first."""
+    programs = [conformance(name) for name in ("eng-growing", "eng-reserve", "pd-pull")]
+
+    def answers(order: list[Program]) -> list[list[tuple[str, tuple[tuple[str, float], ...]]]]:
+        reports = {id(p): run_checks(p) for p in order}
+        return [[(f.sentence(), f.witness) for f in reports[id(p)].findings] for p in programs]
+
+    assert answers(programs) == answers(programs[::-1])
