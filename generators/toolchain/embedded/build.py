@@ -22,7 +22,7 @@ JUDGE = Judge("embedded", f"Lean {LEAN_VERSION}", exact_audit=False)
 # Declarations one after the other: many kernel checks at once would each hold a deep stack.
 _OPTIONS = ("Elab.async=false",)
 # What a process has resident before a file; with more, another one takes its place.
-_RESIDENT_LIMIT = 680_000_000
+_RESIDENT_LIMIT = 700 << 20
 
 OnModule = Callable[[ModuleResult], None]
 
