@@ -14,8 +14,9 @@ register(
         "SQ981",
         "fragment, rule 2: sessions that are not written out",
         "The model starts from explicit sessions with their attributes and turns; it draws nothing, and presets take "
-        "the place of `init`.",
-        "Write the sessions and their turns out, and preset what `init` sets.",
+        "the place of `init`. A program that claims something may let sessions arrive instead (Poisson, at equal "
+        "distances, as a batch), if what `init` draws is certainly a natural number.",
+        "Write the sessions and their turns out, and preset what `init` sets; round draws with `floor`.",
     ),
     Code(
         "SQ983",
@@ -52,7 +53,8 @@ register(
         "SQ988",
         "fragment, rule 9: a cost that is no sum of natural multiples",
         "An iteration takes a constant of at least 1 and natural multiples of the tokens, the prefilled tokens, the "
-        "decodes, their memory, the attention (even multiples), and of whole tiles of them.",
+        "decodes, their memory, the attention (even multiples), and of whole tiles of them. Where a program claims "
+        "something and grows no hold, the constant may be missing if each token takes time.",
         "Choose a unit of time in which all coefficients are whole numbers.",
     ),
     Code(
@@ -100,8 +102,9 @@ register(
     Code(
         "SQ996",
         "fragment, rule 17: a claim",
-        "A run is translated without the claims about it.",
-        "Remove the claims.",
+        "A claim speaks of a family of workloads whose sessions arrive; it reads what the model keeps of an iteration, "
+        "or totals, counts and prefix totals at the end, and some session must be what it is given.",
+        "Let the sessions arrive, or remove the claim; write it with comparisons of whole numbers.",
     ),
     Code(
         "SQ997",
