@@ -190,10 +190,15 @@ def _asks(e: ex.Expr) -> bool:
     return isinstance(e, ex.Call) and any(not isinstance(a, ex.Expr) for a in e.args)
 
 
-def unsafe_parts(e: ex.Expr) -> Iterator[str]:
-    """What may have another value over ℕ: a difference, or a divisor that is no positive constant."""
+def unsafe_parts(e: ex.Expr, proved: bool) -> Iterator[str]:
+    """What may have another value over ℕ: a difference, or a divisor that is no positive constant.
+
+    `proved` says that no difference in it goes below 0 where it is read.
+    """
     for node in ex.walk(e):
         match node:
+            case ex.Binary(op="Sub") if proved:
+                continue
             case ex.Binary(op="Sub") | ex.Unary(op="Neg"):
                 yield "a difference"
             case ex.Binary(op="Div", right=right) if (constant(right) or 0.0) <= 0.0:

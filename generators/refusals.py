@@ -99,8 +99,12 @@ FIELDS: dict[str, frozenset[str]] = {
 
 @dataclass
 class Refusals:
-    """What was refused so far."""
+    """What was refused so far.
 
+    `proved` are the places of expressions in which no difference goes below 0, wherever they are read.
+    """
+
+    proved: frozenset[IrPath] = frozenset()
     found: list[Diagnostic] = field(default_factory=list)
 
     def refuse(self, rule: Rule, path: IrPath, message: str, hint: str | None = None) -> None:

@@ -105,7 +105,7 @@ class Statements:
         if not self._is_truth(guard):
             hint = "write a comparison, or read `more` where nothing sets it and every turn gives it 0 or 1"
             self.refusals.refuse(Rule.GUARDS, path, "the guard of a while is not certainly 0 or 1", hint)
-        for what in unsafe_parts(guard):
+        for what in unsafe_parts(guard, path in self.refusals.proved):
             self.refusals.refuse(Rule.GUARDS, path, f"{what} in the guard of a while")
         return self._term(guard, path)
 
@@ -209,7 +209,7 @@ def check_feeding(program: pr.Program, refusals: Refusals) -> None:
             break
         fed |= more
     for path, s in sets:
-        for what in unsafe_parts(s.value) if s.slot in fed else ():
+        for what in unsafe_parts(s.value, path in refusals.proved) if s.slot in fed else ():
             name = program.attrs[s.slot]
             refusals.refuse(
                 Rule.GUARDS, path, f"{what} in a value of `{name}`, which feeds the guard of a while"

@@ -6,7 +6,7 @@ the fragment exactly when nothing was refused.
 
 from __future__ import annotations
 
-from serq.diagnostics import SerqError, ordered
+from serq.diagnostics import IrPath, SerqError, ordered
 from serq.generators import costs
 from serq.generators.expressions import Expressions, unsafe_parts
 from serq.generators.model import Client, Deployment, Lit, PoolSpec, Slots, Term, Translated, Values
@@ -21,13 +21,17 @@ from serq.ir.validate import validate
 from serq.ir.validate.constants import constant
 
 
-def translate(program: pr.Program) -> Translated:
-    """A program as terms of the model. Raises `SerqError` with every reason why it is not a member."""
+def translate(program: pr.Program, proved: frozenset[IrPath] = frozenset()) -> Translated:
+    """A program as terms of the model. Raises `SerqError` with every reason why it is not a member.
+
+    `proved` are the places of expressions in which no difference goes below 0, so that what the
+    program decides by them is the same over ℕ.
+    """
     invalid = validate(program)
     if invalid:
         raise SerqError(invalid)
     with deep_recursion():
-        refusals = Refusals()
+        refusals = Refusals(proved)
         made = Translation(program, refusals).whole()
     if refusals.found:
         raise SerqError(ordered(refusals.found))
@@ -204,7 +208,7 @@ class Translation:
             self.refusals.refuse(
                 Rule.QUEUES, path, f"the queue of the engine's memory {pool.label} has a key"
             )
-        for what in unsafe_parts(pool.queue[0]):
+        for what in unsafe_parts(pool.queue[0], (*path, 0) in self.refusals.proved):
             self.refusals.refuse(Rule.QUEUES, (*path, 0), f"{what} in the key of a queue")
         return self.expressions.term(pool.queue[0], (*path, 0), self.expressions.session)
 
@@ -260,7 +264,7 @@ class Translation:
             case ex.Cond(then=then, other=other) if constant(then) == constant(other) is not None:
                 return self._chunk(then, path)
         if constant(e) is None:
-            for what in unsafe_parts(e):
+            for what in unsafe_parts(e, path in self.refusals.proved):
                 self.refusals.refuse(Rule.CHUNK, path, f"{what} in a chunk")
         return self.expressions.term(e, path, self.expressions.chunk)
 
@@ -278,9 +282,10 @@ class Translation:
         match body:
             case (pr.Serve(only=ex.Expr() as p, by=None), pr.Admit(only=q, gate=gate)) if p == q:
                 if gate == _UNPREEMPTED:
-                    for what in unsafe_parts(p):
+                    at = (*path, 0, "Serve", "only")
+                    for what in unsafe_parts(p, at in self.refusals.proved):
                         self.refusals.refuse(Rule.ITERATION, path, f"{what} in an iteration's `only`")
-                    return self.expressions.term(p, (*path, 0, "Serve", "only"), self.expressions.only)
+                    return self.expressions.term(p, at, self.expressions.only)
         message = "an iteration body other than `serve only p; admit only p while nobody was preempted`"
         self.refusals.refuse(Rule.ITERATION, path, message)
         return None

@@ -111,9 +111,13 @@ def _limit() -> Iterator[None]:
 
 
 def made_of(example: Example) -> str:
-    """A digest of what the mutants of an example are made of: its IR, and the mutations."""
+    """A digest of what the mutants of an example are made of: its IR, wherever the checkout is, and the mutations."""
     mutations = (ROOT / "tools" / "mutants.py").read_bytes()
-    return hashlib.sha256(example.load().program.digest.encode() + mutations).hexdigest()
+    program = example.load().program
+    if program.trace is not None:
+        trace = Path(program.trace).resolve().relative_to(ROOT)
+        program = program.model_copy(update={"trace": trace.as_posix()})
+    return hashlib.sha256(program.digest.encode() + mutations).hexdigest()
 
 
 def record(example: Example, first: int) -> Record:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from serq.cli.load import Loaded, load
+from serq.cli.naturals import proved_naturals
 from serq.cli.options import Choices, ProgramCommand, choices, program_options
 from serq.cli.output import report_diagnostics
 from serq.diagnostics import Diagnostic, format_path
@@ -24,7 +25,8 @@ from serq.generators.refusals import rule_of
 def command(file: Path, as_json: bool, **options: Any) -> int:
     """Say whether FILE (.sq, or IR in JSON) is in the fragment that the Lean model covers.
 
-    Every reason why not is printed with its place and the rule of the fragment it breaks.
+    Every reason why not is printed with its place and the rule of the fragment it breaks. A difference
+    that decides something is no reason where the checker proves that it does not go below 0.
     Exit status 0: in; 1: out, or not valid at all.
     """
     # Membership does not depend on the horizon; one that is given comes later and wins.
@@ -32,14 +34,19 @@ def command(file: Path, as_json: bool, **options: Any) -> int:
     if file.suffix == ".sq":
         chosen = Choices((("horizon", sys.float_info.max), *chosen.steps))
     loaded = load(file, chosen)
-    reasons = membership(loaded.program)
+    proved = proved_naturals(loaded.program)
+    reasons = membership(loaded.program, proved)
     found = [loaded.located(d) for d in reasons]
     if as_json:
-        click.echo(json.dumps(_data(loaded, reasons, found), indent=2, ensure_ascii=False))
+        data = _data(loaded, reasons, found)
+        data["proved"] = sorted(map(format_path, proved))
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     elif found:
         report_diagnostics(found, loaded.sources)
     else:
         click.echo(f"{file}: in the fragment")
+        for path in sorted(map(format_path, proved)):
+            click.echo(f"  the difference in {path} is proved not to go below 0")
     return 1 if found else 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from serq.cli.load import load
+from serq.cli.naturals import proved_naturals
 from serq.cli.options import ProgramCommand, choices, program_options
 from serq.cli.output import report_diagnostics
 from serq.diagnostics import SerqError
@@ -34,7 +35,7 @@ def command(file: Path, until: int | None, **options: Any) -> int:
     """
     loaded = load(file, choices(options))
     try:
-        translated = translate(loaded.program)
+        translated = translate(loaded.program, proved_naturals(loaded.program))
     except SerqError as error:
         report_diagnostics([loaded.located(d) for d in error.diagnostics], loaded.sources)
         return 1

@@ -142,3 +142,14 @@ def test_the_known_fields_are_those_of_the_nodes() -> None:
 def test_the_digest_is_that_of_the_program() -> None:
     program = member()
     assert translate(program).digest == program.digest
+
+
+def test_what_is_proved_of_a_place_lifts_its_differences_alone() -> None:
+    program = member(lambda a: [while_((9 - a.answer) / a.prompt < 1, [run(WAIT, 1), assign(a.answer, 0)])])
+    paths = [d.place.path for d in membership(program) if "a difference in the guard" in d.message]
+    assert len(paths) == 1
+    left = [d.message for d in membership(program, frozenset(paths))]
+    assert any("not a positive constant in the guard" in m for m in left)
+    assert not any("a difference" in m for m in left)
+    elsewhere = frozenset([("blocks", 99, 0, "While", 0)])
+    assert membership(program, elsewhere) == membership(program)
