@@ -23,6 +23,8 @@ JUDGE = Judge("embedded", f"Lean {LEAN_VERSION}", exact_audit=False)
 _OPTIONS = ("Elab.async=false",)
 # What a process has resident before a file; with more, another one takes its place.
 _RESIDENT_LIMIT = 700 << 20
+# A file whose process stalls is given to another one: it happens once in some thousand files, to any of them.
+_ATTEMPTS = 3
 
 OnModule = Callable[[ModuleResult], None]
 
@@ -154,10 +156,13 @@ class EmbeddedBuild:
         copy = self.workspace.write_copy(module)
         options: list[Option] = [("J", None), *(("D", o) for o in self.options)]
         options += [("R", str(self.workspace.sources)), ("o", str(self.workspace.compiled(module.name)))]
-        with self.pool.process() as process:
-            answer = process.run(options, [str(copy)], self.limit)
-        if answer.ending is Ending.FINISHED:
-            self.pool.give_back(process)
+        for _ in range(_ATTEMPTS):
+            with self.pool.process() as process:
+                answer = process.run(options, [str(copy)], self.limit)
+            if answer.ending is Ending.FINISHED:
+                self.pool.give_back(process)
+            if answer.ending is not Ending.STALLED:
+                break
         return self._judged(module, key, answer)
 
     def _judged(self, module: SourceModule, key: str, answer: Answer) -> ModuleResult:

@@ -24,6 +24,8 @@ Option = tuple[str, str | None]
 """A letter of Lean's command line with its argument."""
 
 _START_LIMIT = 120.0
+# What threads that only wait for each other compute, in seconds, while one that works is looked for.
+_IDLE = 0.2
 _THREADS = 2
 # Deep terms recurse on the stacks of three layers: the process, V8's worker, and Lean's own thread.
 _PROCESS_STACK_KB = 262144
@@ -41,6 +43,7 @@ class Ending(Enum):
     CRASH = "crash"
     EXITED = "exited"
     DIED = "died"
+    STALLED = "stalled"
 
 
 _ENDINGS = {134: Ending.CRASH, 135: Ending.EXITED}
@@ -61,6 +64,9 @@ class Answer:
 
 class LeanProcess:
     """A started process, in a folder of which it can write every part."""
+
+    stall = 20.0
+    """Seconds in which a process at work has to compute: its threads may wait for each other for ever."""
 
     def __init__(self, installation: Installation, folder: Path, modules: Path) -> None:
         """Start it; raises `SerqError` SQ975 when Lean does not come up."""
@@ -110,6 +116,10 @@ class LeanProcess:
         if reply is None:
             self.kill()
             return Answer(Ending.TIMEOUT, detail=f"no answer in {limit:g} s", seconds=seconds, memory=memory)
+        if "stalled" in reply:
+            self.kill()
+            detail = f"its threads wait for each other: nothing computed in {self.stall:g} s"
+            return Answer(Ending.STALLED, detail=detail, seconds=seconds, memory=memory)
         if "died" in reply:
             self.kill()
             return Answer(Ending.DIED, detail=self._last_words(), seconds=seconds, memory=memory)
@@ -144,10 +154,18 @@ class LeanProcess:
         """The next line as JSON; None after the deadline."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
+        computed, since = computing(self._process.pid), time.monotonic()
         while b"\n" not in self._pending:
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            if left <= 0:
                 return None
+            if not select.select([descriptor], [], [], min(left, self.stall / 4))[0]:
+                now = computing(self._process.pid)
+                if now is None or computed is None or now - computed > _IDLE:
+                    computed, since = now, time.monotonic()
+                elif time.monotonic() - since >= self.stall:
+                    return {"stalled": True}
+                continue
             piece = os.read(descriptor, 1 << 20)
             if not piece:
                 return {"died": True}
@@ -178,6 +196,17 @@ def resident(pid: int, peak: bool = False) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith(name)), 0)
+
+
+def computing(pid: int) -> float | None:
+    """Seconds a process has computed, in all its threads; None where the system does not tell."""
+    try:
+        fields = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        )
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def forget_peak(pid: int) -> None:

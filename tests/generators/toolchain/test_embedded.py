@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from serq.generators.toolchain import Report
+from serq.generators.toolchain.embedded.process import Answer, Ending, LeanProcess
 from serq.generators.toolchain.results import Status
 from tests.generators.toolchain.conftest import Check
 from tests.generators.toolchain.demo import Demo
@@ -139,6 +143,27 @@ def test_a_file_without_an_end_is_stopped(checked: Demo, check: Check) -> None:
     report = check(checked, checked.folder / "Demo" / "Endless.lean", limit=3.0)
     assert codes(report) == ["SQ953"]
     assert status(report) == {"Demo.Base": "unchanged", "Demo.Endless": "failed"}
+
+
+def test_a_file_whose_process_stalls_is_given_to_another(
+    checked: Demo, check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three times at the most: a process that never answers is no pass."""
+    real, stalls = LeanProcess.run, [2]
+
+    def run(process: LeanProcess, options: Any, arguments: Any, limit: float) -> Answer:
+        if stalls[0]:
+            stalls[0] -= 1
+            process.kill()
+            return Answer(Ending.STALLED, detail="nothing computed")
+        return real(process, options, arguments, limit)
+
+    monkeypatch.setattr(LeanProcess, "run", run)
+    checked.edit("Demo/Base.lean", "n + n", "2 * n")
+    assert check(checked).ok
+    stalls[0] = 3
+    checked.edit("Demo/Base.lean", "2 * n", "n + n")
+    assert codes(check(checked))[0] == "SQ954"
 
 
 _ENDLESS = """

@@ -46,3 +46,10 @@ def test_files_are_answered_one_after_the_other(session: Session, tmp_path: Path
     leaving = session.run("#eval (IO.Process.exit 0 : IO Unit)\n")
     assert leaving.ending is Ending.EXITED
     assert session.run("").ending is Ending.DIED
+
+
+def test_a_process_that_computes_nothing_is_ended(session: Session) -> None:
+    session.process.stall = 2.0
+    answer = session.run("#eval (IO.sleep 50000 : IO Unit)\n")
+    assert answer.ending is Ending.STALLED and answer.seconds < 45
+    assert session.run("").ending is Ending.DIED
