@@ -150,6 +150,8 @@ class Expressions:
                 return None
 
 
+# What may go below 0 and stays at 0 over ℕ.
+DIFFERENCE = "a difference"
 _ONLY = {
     "Decoding": "decoding",
     "Admission": "admission",
@@ -190,7 +192,7 @@ def _asks(e: ex.Expr) -> bool:
     return isinstance(e, ex.Call) and any(not isinstance(a, ex.Expr) for a in e.args)
 
 
-def unsafe_parts(e: ex.Expr, proved: bool) -> Iterator[str]:
+def _unnatural(e: ex.Expr, proved: bool) -> Iterator[str]:
     """What may have another value over ℕ: a difference, or a divisor that is no positive constant.
 
     `proved` says that no difference in it goes below 0 where it is read.
@@ -200,8 +202,16 @@ def unsafe_parts(e: ex.Expr, proved: bool) -> Iterator[str]:
             case ex.Binary(op="Sub") if proved:
                 continue
             case ex.Binary(op="Sub") | ex.Unary(op="Neg"):
-                yield "a difference"
+                yield DIFFERENCE
             case ex.Binary(op="Div", right=right) if (constant(right) or 0.0) <= 0.0:
                 yield "a divisor that is not a positive constant"
             case _:
                 pass
+
+
+def refuse_unnatural(
+    refusals: Refusals, rule: Rule, e: ex.Expr, at: IrPath, where: str, path: IrPath | None = None
+) -> None:
+    """Refuse what in the expression at a place may have another value over ℕ; it is said at `path`, if not there."""
+    for what in _unnatural(e, at in refusals.proved):
+        refusals.refuse(rule, at if path is None else path, f"{what} in {where}")

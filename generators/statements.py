@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from serq.diagnostics import IrPath
-from serq.generators.expressions import Expressions, unsafe_parts
+from serq.generators.expressions import Expressions, refuse_unnatural
 from serq.generators.model import (
     Assign,
     Block,
@@ -26,6 +26,7 @@ from serq.generators.refusals import Refusals, Rule
 from serq.ir import expressions as ex
 from serq.ir import program as pr
 from serq.ir import statements as st
+from serq.ir.validate.constants import feeding_guards
 
 Held = frozenset[int]
 _ENDING = (st.Loop, st.End)
@@ -105,8 +106,7 @@ class Statements:
         if not self._is_truth(guard):
             hint = "write a comparison, or read `more` where nothing sets it and every turn gives it 0 or 1"
             self.refusals.refuse(Rule.GUARDS, path, "the guard of a while is not certainly 0 or 1", hint)
-        for what in unsafe_parts(guard, path in self.refusals.proved):
-            self.refusals.refuse(Rule.GUARDS, path, f"{what} in the guard of a while")
+        refuse_unnatural(self.refusals, Rule.GUARDS, guard, path, "the guard of a while")
         return self._term(guard, path)
 
     def _is_truth(self, e: ex.Expr) -> bool:
@@ -201,20 +201,8 @@ def check_feeding(program: pr.Program, refusals: Refusals) -> None:
         for k, s in enumerate(block)
         if isinstance(s, st.Set)
     ]
-    guards = [s.guard for block in program.blocks for s in block if isinstance(s, st.While)]
-    fed = {slot for g in guards for slot in _slots(g)}
-    while True:
-        more = {slot for _, s in sets if s.slot in fed for slot in _slots(s.value)}
-        if more <= fed:
-            break
-        fed |= more
+    fed = feeding_guards(program)
     for path, s in sets:
-        for what in unsafe_parts(s.value, path in refusals.proved) if s.slot in fed else ():
-            name = program.attrs[s.slot]
-            refusals.refuse(
-                Rule.GUARDS, path, f"{what} in a value of `{name}`, which feeds the guard of a while"
-            )
-
-
-def _slots(e: ex.Expr) -> set[int]:
-    return {node.slot for node in ex.walk(e) if isinstance(node, ex.Attr)}
+        if s.slot in fed:
+            where = f"a value of `{program.attrs[s.slot]}`, which feeds the guard of a while"
+            refuse_unnatural(refusals, Rule.GUARDS, s.value, path, where)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from serq.diagnostics import IrPath, SerqError, ordered
 from serq.generators import costs
-from serq.generators.expressions import Expressions, unsafe_parts
+from serq.generators.expressions import Expressions, refuse_unnatural
 from serq.generators.model import Client, Deployment, Lit, PoolSpec, Slots, Term, Translated, Values
 from serq.generators.refusals import Refusals, Rule
 from serq.generators.statements import Statements, check_feeding
@@ -208,8 +208,7 @@ class Translation:
             self.refusals.refuse(
                 Rule.QUEUES, path, f"the queue of the engine's memory {pool.label} has a key"
             )
-        for what in unsafe_parts(pool.queue[0], (*path, 0) in self.refusals.proved):
-            self.refusals.refuse(Rule.QUEUES, (*path, 0), f"{what} in the key of a queue")
+        refuse_unnatural(self.refusals, Rule.QUEUES, pool.queue[0], (*path, 0), "the key of a queue")
         return self.expressions.term(pool.queue[0], (*path, 0), self.expressions.session)
 
     def _queues(self) -> None:
@@ -264,8 +263,7 @@ class Translation:
             case ex.Cond(then=then, other=other) if constant(then) == constant(other) is not None:
                 return self._chunk(then, path)
         if constant(e) is None:
-            for what in unsafe_parts(e, path in self.refusals.proved):
-                self.refusals.refuse(Rule.CHUNK, path, f"{what} in a chunk")
+            refuse_unnatural(self.refusals, Rule.CHUNK, e, path, "a chunk")
         return self.expressions.term(e, path, self.expressions.chunk)
 
     def _cost(self, e: ex.Expr, path: tuple[str | int, ...]) -> Term:
@@ -283,8 +281,7 @@ class Translation:
             case (pr.Serve(only=ex.Expr() as p, by=None), pr.Admit(only=q, gate=gate)) if p == q:
                 if gate == _UNPREEMPTED:
                     at = (*path, 0, "Serve", "only")
-                    for what in unsafe_parts(p, at in self.refusals.proved):
-                        self.refusals.refuse(Rule.ITERATION, path, f"{what} in an iteration's `only`")
+                    refuse_unnatural(self.refusals, Rule.ITERATION, p, at, "an iteration's `only`", path)
                     return self.expressions.term(p, at, self.expressions.only)
         message = "an iteration body other than `serve only p; admit only p while nobody was preempted`"
         self.refusals.refuse(Rule.ITERATION, path, message)

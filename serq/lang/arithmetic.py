@@ -6,30 +6,12 @@ import math
 from collections.abc import Callable
 
 from serq.ir.symbolic import Symbolic
-
-NAN = math.nan
-INF = math.inf
-
-
-def divide(a: float, b: float) -> float:
-    """a / b; by zero an infinity or NaN."""
-    if b:
-        return a / b
-    if a == 0.0 or math.isnan(a) or math.isnan(b):
-        return NAN
-    return math.copysign(INF, a) * math.copysign(1.0, b)
+from serq.ir.validate import constants
 
 
 def power(x: float, y: float) -> float:
-    """x to the y; overflow and poles are infinite, a fractional power of a negative NaN."""
-    try:
-        return math.pow(float(x), float(y))
-    except OverflowError:
-        return -INF if x < 0.0 and math.fmod(y, 2.0) in (1.0, -1.0) else INF
-    except ValueError:
-        if x == 0.0:
-            return math.copysign(INF, x) if math.fmod(y, 2.0) in (1.0, -1.0) else INF
-        return NAN
+    """x to the y; an open input is read at its sample."""
+    return constants.power(float(x), float(y))
 
 
 def least(a: float, b: float) -> float:
@@ -42,21 +24,9 @@ def greatest(a: float, b: float) -> float:
     return a if a >= b or math.isnan(b) else b
 
 
-def _exp(x: float) -> float:
-    try:
-        return math.exp(float(x))
-    except OverflowError:
-        return INF
-
-
-def _ln(x: float) -> float:
-    if x > 0.0:
-        return math.log(float(x))
-    return -INF if x == 0.0 else NAN
-
-
-def _sqrt(x: float) -> float:
-    return math.sqrt(float(x)) if x >= 0.0 else NAN
+def _at_sample(fun: str) -> Callable[[float], float]:
+    """A function of one number, by its IR name; an open input is read at its sample."""
+    return lambda x: constants.function(fun, float(x))
 
 
 def _rounded(x: float, how: Callable[[float], int]) -> float:
@@ -70,7 +40,7 @@ BINARY: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": divide,
+    "/": constants.divide,
     "^": power,
     "<": lambda a, b: float(a < b),
     "<=": lambda a, b: float(a <= b),
@@ -87,8 +57,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "abs": abs,
     "floor": lambda x: _rounded(x, math.floor),
     "ceil": lambda x: _rounded(x, math.ceil),
-    "sqrt": _sqrt,
-    "exp": _exp,
-    "ln": _ln,
+    "sqrt": _at_sample("Sqrt"),
+    "exp": _at_sample("Exp"),
+    "ln": _at_sample("Ln"),
     "pow": power,
 }

@@ -31,8 +31,7 @@ def classes_of(hint: Any) -> set[type]:
 
 
 def _holding(cls: type[Node]) -> tuple[str, ...]:
-    hints = get_type_hints(cls)
-    names = tuple(f.name for f in fields(cls) if any(issubclass(k, Node) for k in classes_of(hints[f.name])))
+    names = tuple(name for name, classes in _held()[cls].items() if classes)
     _HOLDING[cls] = names
     return names
 

@@ -32,9 +32,8 @@ from serq.check.solver import Answer, Fact, Verdict, both, negation
 from serq.check.terms import Term, less
 from serq.diagnostics import IrPath, Severity
 from serq.ir import expressions as ex
-from serq.ir import program as pr
 from serq.ir import statements as st
-from serq.ir.validate.constants import reads
+from serq.ir.validate.constants import feeding_guards
 
 _ELSEWHERE = "it may be negative, which only matters to a Lean statement"
 _HINT = "move the subtracted part to the other side of the comparison"
@@ -42,7 +41,7 @@ _HINT = "move the subtracted part to the other side of the comparison"
 
 def check(model: Model) -> Iterator[Finding]:
     """One verdict for each claim or loop guard that subtracts."""
-    fed = feeding(model.program)
+    fed = feeding_guards(model.program)
     for reading in model.readings("guard", "set"):
         read = isinstance(reading.stmt, st.While) or (
             isinstance(reading.stmt, st.Set) and reading.stmt.slot in fed
@@ -55,18 +54,6 @@ def check(model: Model) -> Iterator[Finding]:
     for path, e in model.declared:
         if _read_by_lean(path):
             yield from _declared(model, path, e)
-
-
-def feeding(program: pr.Program) -> set[int]:
-    """The attributes that guards of `while` read, directly or through assignments."""
-    sets = [s for block in program.blocks for s in block if isinstance(s, st.Set)]
-    guards = [s.guard for block in program.blocks for s in block if isinstance(s, st.While)]
-    fed = {slot for g in guards for slot in reads(g)}
-    while True:
-        more = {slot for s in sets if s.slot in fed for slot in reads(s.value)}
-        if more <= fed:
-            return fed
-        fed |= more
 
 
 def _read_by_lean(path: IrPath) -> bool:

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 
 from serq.ir import expressions as ex
+from serq.ir import program as pr
+from serq.ir import statements as st
 from serq.ir.tables import FUNCTION
 
 NAN = math.nan
@@ -151,6 +153,11 @@ def _ln(x: float) -> float:
     return math.log(x) if x > 0 else NAN
 
 
+def function(fun: str, x: float) -> float:
+    """The value of a function of one number, by its IR name."""
+    return _ONE[fun](x)
+
+
 _ONE: dict[str, Callable[[float], float]] = {
     "Abs": abs,
     "Floor": _floor,
@@ -179,3 +186,15 @@ def round_up(units: float, block: float | None) -> float:
     if block is None or not block > 0:
         return units
     return _ceil(divide(units, block)) * block
+
+
+def feeding_guards(program: pr.Program) -> set[int]:
+    """The attributes that guards of `while` read, directly or through assignments."""
+    sets = [s for block in program.blocks for s in block if isinstance(s, st.Set)]
+    guards = [s.guard for block in program.blocks for s in block if isinstance(s, st.While)]
+    fed = {slot for g in guards for slot in reads(g)}
+    while True:
+        more = {slot for s in sets if s.slot in fed for slot in reads(s.value)}
+        if more <= fed:
+            return fed
+        fed |= more

@@ -217,8 +217,7 @@ def _budget_left(facts: Facts, site: Site, visit: Visit, call: ex.Call) -> None:
 
 def _renewal(facts: Facts, site: Site, visit: Visit) -> None:
     e = visit.expr
-    plain = isinstance(e, ex.Num | ex.Unary | ex.Binary | ex.Cond | ex.Sample)
-    if plain or isinstance(e, ex.Cost) or (isinstance(e, ex.Call) and not tables.FUNCTION[e.fun].moves):
+    if isinstance(e, ex.Sample) or (isinstance(e, ex.Call) and not tables.FUNCTION[e.fun].moves):
         return
     facts.add(
         "SQ413",
