@@ -171,6 +171,14 @@ class LeanText:
         """The session program, a statement a line."""
         return "\n".join(self._block(self.t.code, "  "))
 
+    def block(self, block: m.Block) -> str:
+        """A position in the program, a statement a line."""
+        return "\n".join(self._block(block, "  "))
+
+    def header(self, needs: Sequence[m.Need], reuse: m.Term | None, cache: m.Term | None) -> str:
+        """The clauses of a hold."""
+        return "\n".join(self._header(m.Hold(tuple(needs), (), reuse, cache), "  "))
+
     def _block(self, block: m.Block, pad: str) -> list[str]:
         lines: list[str] = []
         for s in block:

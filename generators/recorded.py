@@ -1,16 +1,19 @@
-"""Theorems that a program's run in the model gives a recorded trace at every step (generators.md §5)."""
+"""Recorded runs, as theorems state them: step by step, in windows that the kernel can evaluate (generators.md §5)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
 
-from serq.generators.lean_text import LeanText
-from serq.generators.model import Translated
-from serq.generators.render import render
-
+# A theorem has at most so many steps, and so much for the kernel to do: what it needs of memory grows with both.
 WINDOW = 250
+WORK = 300.0
+# So many sessions double what there is to do for one; to begin with, each comes after all before it.
+_FAR = 30
+_MANY = 12
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,13 @@ class Published:
 
 @dataclass(frozen=True)
 class Recording:
-    """A recorded run: its name, what it was recorded from, how many steps it has, those that did something."""
+    """A recorded run: its name, what it was recorded from, how many sessions and steps it has, the steps that
+    did something.
+    """
 
     name: str
     source: str
+    sessions: int
     length: int
     steps: tuple[RunStep, ...]
     published: Published | None = None
@@ -89,15 +95,32 @@ def step_text(s: RunStep) -> str:
     return "{ " + ", ".join(fields) + " }"
 
 
-def windows(recording: Recording, size: int = WINDOW) -> list[Window]:
-    """The recorded steps in windows of at most `size` steps of about equal length."""
-    count = max(1, -(-recording.length // size))
-    width = -(-recording.length // count)
-    found = []
-    for first in range(0, recording.length, width):
-        end = min(first + width, recording.length)
-        found.append(Window(first, end, tuple(s for s in recording.steps if first <= s.start < end)))
-    return found
+def windows(recording: Recording, most: float = WORK, size: int = WINDOW) -> list[Window]:
+    """The recorded steps in windows of about equal work: at most `most`, and at most `size` steps each."""
+    acting = {s.start: s for s in recording.steps}
+    weights = [_work(acting.get(step), recording.sessions) for step in range(recording.length)]
+    weights[0] += recording.sessions**2 / _MANY
+    share = sum(weights) / max(1, ceil(sum(weights) / most), ceil(recording.length / size))
+    ends: list[int] = []
+    first, done = 0, 0.0
+    for step, weight in enumerate(weights):
+        done += weight
+        if step + 1 - first == size or done > share * (len(ends) + 1):
+            ends.append(step + 1)
+            first = step + 1
+    if not ends or ends[-1] < recording.length:
+        ends.append(recording.length)
+    return [
+        Window(first, end, tuple(acting[step] for step in range(first, end) if step in acting))
+        for first, end in pairwise((0, *ends))
+    ]
+
+
+def _work(step: RunStep | None, sessions: int) -> float:
+    """What the kernel has to do for a step: for every resident, and each reaches into the list of sessions."""
+    if step is None:
+        return 0.2
+    return (1 + len(step.tokens)) * (1 + sessions / _FAR)
 
 
 def module_name(name: str) -> str:
@@ -106,31 +129,10 @@ def module_name(name: str) -> str:
     return "Trace" + "".join(w[:1].upper() + w[1:] for w in words)
 
 
-def recorded_module(t: Translated, recording: Recording, size: int = WINDOW) -> str:
-    """The Lean text of one recording: program, deployment, workload, membership, and its theorems."""
-    return render(
-        "recorded.lean",
-        name=recording.name,
-        module=module_name(recording.name),
-        source=recording.source,
-        digest=t.digest,
-        text=LeanText(t),
-        windows=windows(recording, size),
-        published=_published(recording),
-    )
-
-
-def theorem_names(recording: Recording, size: int = WINDOW) -> list[str]:
-    """The full names of the theorems of a recording's module, which have to be there."""
-    space = f"Serq.Generated.{module_name(recording.name)}"
-    names = ["belongs_to_the_fragment", *(w.theorem for w in windows(recording, size))]
-    if recording.published is not None:
-        names.append("first_and_last_tokens_agree")
-    return [f"{space}.{name}" for name in names]
-
-
-def _published(recording: Recording) -> list[tuple[int, str, str, int]]:
-    """The values of the published answer, none where nothing was published."""
+def published_values(recording: Recording) -> list[tuple[int, str, str, int]]:
+    """What was published of a run as Lean text: its length, first and last tokens, preemptions; none where
+    nothing was.
+    """
     p = recording.published
     if p is None:
         return []

@@ -6,6 +6,7 @@ public import Serq.Model.Encoding
 public import Serq.Model.Fragment
 public import Serq.Model.Greedy
 public import Serq.Model.Ledger
+public import Serq.Model.Pieces
 public import Serq.Model.Rates
 public import Serq.Model.Run
 public import Serq.Theorems.Attributes
@@ -20,6 +21,7 @@ public import Serq.Theorems.Memory
 public import Serq.Theorems.MemoryNeedsCover
 public import Serq.Theorems.NeverGrows
 public import Serq.Theorems.PoolAlgebra
+public import Serq.Theorems.Pieces
 public import Serq.Theorems.Rates
 public import Serq.Theorems.Reaching
 public import Serq.Theorems.ReleaseOrder

@@ -15,8 +15,8 @@ from serq.generators.toolchain.results import Judge, Message, ModuleResult, Stat
 from serq.oracle.lean_folder import FOLDER
 
 _COPIED = ("lean-toolchain", "lakefile.toml")
-# What generated claims, and proofs of them by a run, rest on.
-_THEOREMS = ("Claims.lean", "Reaching.lean")
+# What generated claims, proofs of them by a run, and runs in pieces rest on.
+_THEOREMS = ("Claims.lean", "Pieces.lean", "Reaching.lean")
 _DECLARED = re.compile(r"^(?:theorem\s+(\S+)|namespace\s+(\S+))")
 
 

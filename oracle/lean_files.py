@@ -3,7 +3,9 @@ stored regression, and what names them (generators.md §1)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from serq.diagnostics import SerqError
@@ -18,7 +20,9 @@ from serq.generators.claims_text import (
     proved_module,
 )
 from serq.generators.encoding import encoded_module, encoded_theorems
-from serq.generators.recorded import module_name, recorded_module, theorem_names
+from serq.generators.model import Translated
+from serq.generators.recorded import Recording
+from serq.generators.recorded_modules import recorded_modules, recorded_parts
 from serq.generators.render import render
 from serq.ir.decode import loads
 from serq.oracle.lean_folder import FOLDER
@@ -27,9 +31,6 @@ from serq.oracle.lean_regressions import stored
 from serq.oracle.recorded import Trace
 from serq.oracle.scenario import Scenario
 
-# The kernel runs a scenario in time that grows with its steps and with its sessions; beyond
-# this many of both together, a scenario stays with the interpreter.
-MOST_WORK = 460
 PAPERS = FOLDER.parent / "examples" / "papers" / "ir"
 # Claims that nobody has proved yet. Every other claim of a paper's program has a theorem of its name.
 OPEN = frozenset({"dai_sarathi.bounded", "kong_svf.queueing_bound"})
@@ -38,11 +39,8 @@ OPEN = frozenset({"dai_sarathi.bounded", "kong_svf.queueing_bound"})
 def generated_files() -> Mapping[Path, str]:
     """Every generated file of the Lean project by path, with its text."""
     modules: dict[str, str] = {"Statements": render("statements.lean")}
-    names: list[str] = []
-    for scenario, trace in chosen_recordings():
-        recording = recording_of(scenario, trace)
-        modules[module_name(recording.name)] = recorded_module(translated(scenario, trace), recording)
-        names += theorem_names(recording)
+    found, names = _recorded()
+    modules |= found
     modules |= claims_modules()
     regressions = stored()
     modules |= {r.module: r.text for r in regressions}
@@ -95,24 +93,38 @@ def _claimed() -> list[str]:
     return examples + proof_theorems(proved_claims(programs))
 
 
+@cache
+def _recorded() -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """The modules of the recordings by name, and the theorems in them."""
+    groups: dict[str, list[tuple[Translated, Recording]]] = {}
+    for scenario, trace in chosen_recordings():
+        stated = translated(scenario, trace), recording_of(scenario, trace)
+        groups.setdefault(group_of(scenario.name), []).append(stated)
+    theorems = (
+        name
+        for members in groups.values()
+        for t, recording in members
+        for part in recorded_parts(t, recording)
+        for name in part.theorems
+    )
+    return recorded_modules(groups), tuple(theorems)
+
+
+def group_of(name: str) -> str:
+    """The module of a scenario's recording, if it is short: those of ten numbers are together."""
+    number = re.match(r"\d+", name)
+    return f"Traces{int(number[0]) // 10 * 10:02}" if number else "TracesRandom"
+
+
 def chosen_recordings() -> Iterator[tuple[Scenario, Trace]]:
-    """The recordings in the fragment that the kernel runs in reasonable time."""
+    """The recordings in the fragment."""
     for scenario, trace in covered_recordings():
-        if in_reach(scenario, trace):
+        if in_fragment(scenario, trace):
             yield scenario, trace
 
 
-def in_reach(scenario: Scenario, trace: Trace) -> bool:
-    """Whether a recording is in the fragment and short enough for the kernel."""
-    return work_of(scenario, trace) <= MOST_WORK and _is_member(scenario, trace)
-
-
-def work_of(scenario: Scenario, trace: Trace) -> int:
-    """How much there is to run: the residents of all steps, and the steps themselves."""
-    return sum(1 + len(s.running) + len(s.waiting) for s in trace.steps)
-
-
-def _is_member(scenario: Scenario, trace: Trace) -> bool:
+def in_fragment(scenario: Scenario, trace: Trace) -> bool:
+    """Whether the program of a recorded scenario is in the fragment."""
     try:
         translated(scenario, trace)
     except SerqError:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from serq.generators.recorded import Recording, RunStep, module_name, recorded_module
+from serq.generators.recorded import Recording, RunStep, module_name
+from serq.generators.recorded_modules import EVENTS, Part, Piece, recorded_module, recorded_parts
 from serq.generators.toolchain.results import Judge
 from serq.generators.translate import translate
 from serq.oracle.lean_bench import Answer, LeanBench
@@ -78,8 +79,12 @@ def three_legs(bench: LeanBench, cases: Sequence[tuple[Scenario, Trace]]) -> lis
 
 
 def _module(scenario: Scenario, trace: Trace, recording: Recording) -> str:
+    return recorded_module(_parts(scenario, trace, recording))
+
+
+def _parts(scenario: Scenario, trace: Trace, recording: Recording) -> list[Part]:
     translated = translate(plain_program(scenario, trace))
-    return recorded_module(translated, replace(recording, published=None))
+    return recorded_parts(translated, replace(recording, published=None))
 
 
 def _legs(
@@ -103,12 +108,28 @@ def _until(
 ) -> Mapping[int, RunStep]:
     """What Lean's run is up to a step, the first that is not as recorded."""
     name = module_name(recording.name)
-    text = _module(scenario, trace, recording)
+    parts = _parts(scenario, trace, recording)
+    text = recorded_module(parts)
     head = text[: text.index("/-- The recorded steps")]
-    ask = f"set_option maxRecDepth 1000000\n#reduce within {step} {step + 1}\n"
+    pieces = [piece for part in parts for piece in (*part.pieces, *part.last)]
+    ask = f"set_option maxRecDepth 1000000\n{_question(pieces, step)}\n"
     answer = bench.ask({name: f"{head}{ask}\nend Serq.Generated.{name}\n"})[name]
     proved = {s.start: s for s in recording.steps if s.start < step}
     return {**proved, **{s.start: s for s in printed_steps("\n".join(answer.printed))}}
+
+
+def _question(pieces: Sequence[Piece], step: int) -> str:
+    """What Lean is asked about a step: its run from the start, or from the machine before the step's piece."""
+    at = next((k for k, p in enumerate(pieces) if p.window.first <= step < p.window.end), 0)
+    if at == 0:
+        return f"#reduce within {step} {step + 1}"
+    first, end = pieces[at].window.first, pieces[at].window.end
+    machine = "\n".join(f"  {line}" for line in pieces[at - 1].machine)
+    run = f"recordedPiece deployment workload {first} {end} {EVENTS} at_{first}"
+    return (
+        f"def at_{first} : Machine where\n{machine}\n\n"
+        f"#reduce ({run}).map fun r => r.2.filter fun s => s.start == {step}"
+    )
 
 
 def printed_steps(text: str) -> list[RunStep]:

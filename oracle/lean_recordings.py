@@ -44,7 +44,8 @@ def recording_of(scenario: Scenario, trace: Trace) -> Recording:
     steps = tuple(run_step(scenario, s, session) for s in trace.steps if not s.empty)
     published = _published(scenario, trace) if PUBLISHED in f"_{scenario.name}" else None
     source = f"the scenario {scenario.name} and what vLLM {trace.version} was recorded to do"
-    return Recording(scenario.name, source, len(trace.steps), steps, published)
+    sessions = len(sessions_of(scenario))
+    return Recording(scenario.name, source, sessions, len(trace.steps), steps, published)
 
 
 def run_step(scenario: Scenario, s: Step, session: Mapping[int, int]) -> RunStep:

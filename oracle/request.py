@@ -23,7 +23,8 @@ from serq.ir.edit import with_sessions
 from serq.ir.program import Admit, PreemptBy, Program, Serve
 from serq.ir.quantity import NOW, Quantity, Value, call, context, greatest, least, lift, when
 from serq.oracle.recorded import version_key
-from serq.oracle.scenario import Scenario, chains
+from serq.oracle.scenario import Scenario
+from serq.oracle.scenario import chains as chains_of
 
 _SERVE: dict[str, tuple[Value, ...]] = {
     "admission": (),
@@ -52,10 +53,10 @@ def rules_of(version: str) -> Rules:
 class VllmRequest:
     """The program of one scenario. One unit of time is one step of the scheduler.
 
-    A `plain` program keeps to what the Lean model reads: a queue has one key, a fair share
-    of the budget is looked up, and a first chunk within the threshold is all that an
-    admission takes, even of a request that is alone. The rest of such a chunk is grown in
-    the same step.
+    A `plain` program keeps to what the Lean model reads, in few steps: a queue has one key, a
+    fair share of the budget is looked up, and a first chunk within the threshold is all that
+    an admission takes, even of a request that is alone; the rest of such a chunk is grown in
+    the same step. Sessions of one request each have it preset, and take no turn.
     """
 
     def __init__(self, scenario: Scenario, rules: Rules, plain: bool = False) -> None:
@@ -71,21 +72,25 @@ class VllmRequest:
     def program(self, horizon: float) -> Program:
         """The whole program, with the scenario's requests as its sessions."""
         self._declare()
+        chains = sessions_of(self.scenario)
+        if self.plain and not self._multi_turn:
+            self.b.session(self._server())
+            program = self.b.build(horizon=horizon, hidden=[self.out])
+            return with_sessions(program, [self._sizes(i) for chain in chains for i in chain])
         self.b.server(self._server())
-        more = self.b.attr("more")
-        later = [] if self.plain and not self._multi_turn else [while_(more, [turn()])]
-        self.b.session([turn(), *later])
+        self.b.session([turn(), while_(self.b.attr("more"), [turn()])])
         program = self.b.build(horizon=horizon, hidden=[self.out])
-        turns = [[self._values(i) for i in chain] for chain in sessions_of(self.scenario)]
+        turns = [[self._values(i) for i in chain] for chain in chains]
         return with_sessions(program, [{}] * len(turns), turns)
 
-    def _values(self, index: int) -> Mapping[str, float]:
+    def _sizes(self, index: int) -> Mapping[str, float]:
         r = self.scenario.requests[index]
+        return {"prompt": r.prompt, "out": r.out, "arrive": r.arrive}
+
+    def _values(self, index: int) -> Mapping[str, float]:
         return {
-            "prompt": r.prompt,
-            "out": r.out,
-            "arrive": r.arrive,
-            "priority": r.priority,
+            **self._sizes(index),
+            "priority": self.scenario.requests[index].priority,
             "request": index,
         }
 
@@ -199,7 +204,7 @@ class VllmRequest:
 
 def sessions_of(scenario: Scenario) -> list[list[int]]:
     """Each session's turns by request number: conversations where prefixes are cached, else one request each."""
-    found = chains(scenario) if scenario.prefix_caching else None
+    found = chains_of(scenario) if scenario.prefix_caching else None
     return found or [[i] for i in range(len(scenario.requests))]
 
 

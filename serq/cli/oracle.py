@@ -18,7 +18,7 @@ from serq.cli.output import written_whole
 from serq.oracle.compare import Outcome, compare_file, vanished
 from serq.oracle.grid import difference_text, step_grid
 from serq.oracle.lean_bench import LeanBench
-from serq.oracle.lean_files import in_reach
+from serq.oracle.lean_files import in_fragment
 from serq.oracle.lean_leg import legs_text, three_legs
 from serq.oracle.lean_recordings import covered_recordings, read_recording
 from serq.oracle.page import render
@@ -64,11 +64,11 @@ def command(scenarios: tuple[Path, ...], as_json: bool, html: Path | None, demo:
 def _for_lean(
     scenarios: tuple[Path, ...], outcomes: list[Outcome], demo: bool
 ) -> list[tuple[Scenario, Trace]]:
-    """What Lean runs: the named scenarios, the one of the demonstration, or all it can run soon enough."""
+    """What Lean runs: the named scenarios, the one of the demonstration, or all in the fragment."""
     if scenarios:
         return [read_recording(path) for path in scenarios]
     shown = _shown(outcomes) if demo else None
-    return [c for c in covered_recordings() if (c[0].name == shown.name if shown else in_reach(*c))]
+    return [c for c in covered_recordings() if (c[0].name == shown.name if shown else in_fragment(*c))]
 
 
 def _compare_with_lean(cases: list[tuple[Scenario, Trace]], show: bool) -> bool:

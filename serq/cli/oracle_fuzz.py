@@ -13,7 +13,7 @@ from rich.table import Table
 from serq.oracle.fuzz import Fuzzed, fuzz, recording, shrink, still_differs, write_case
 from serq.oracle.grid import difference_text
 from serq.oracle.lean_bench import LeanBench
-from serq.oracle.lean_files import in_reach
+from serq.oracle.lean_files import in_fragment
 from serq.oracle.lean_leg import legs_text, three_legs
 from serq.oracle.recorded import Trace
 from serq.oracle.recording.host import Recorder
@@ -79,14 +79,14 @@ def command(env: Path, count: int, classes: tuple[str, ...], seed: int, cases: P
 
 def _ask_lean(console: Console, agreeing: list[tuple[Scenario, Trace]]) -> bool:
     """Lean's verdict on the scenarios that both other sides agree on, in batches."""
-    within = [(s, t) for s, t in agreeing if in_reach(s, t)]
+    within = [(s, t) for s, t in agreeing if in_fragment(s, t)]
     bench, refused = LeanBench(), []
     for first in range(0, len(within), _BATCH):
         refused += [legs for legs in three_legs(bench, within[first : first + _BATCH]) if not legs.ok]
     for legs in refused[:3]:
         console.print(legs_text(legs), highlight=False)
     console.print(
-        f"Lean agrees on {len(within) - len(refused)} of {len(within)} scenarios in its reach; "
+        f"Lean agrees on {len(within) - len(refused)} of {len(within)} scenarios in the fragment; "
         f"{len(agreeing) - len(within)} are outside",
         style="bold",
         highlight=False,

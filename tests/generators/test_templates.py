@@ -7,13 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from serq.generators.claims import translate_claims
 from serq.generators.claims_text import Proved, claims_module, proved_module
 from serq.generators.encoding import encoded_module
 from serq.generators.outcomes import Iterated, Outcome, Statement, batch_module
-from serq.generators.recorded import Published, Recording, RunStep, recorded_module, theorem_names, windows
+from serq.generators.recorded import Published, Recording, RunStep, Window, windows
+from serq.generators.recorded_modules import Part, recorded_module, recorded_parts
 from serq.generators.render import TEMPLATES, environment, render
 from serq.generators.translate import translate
 from serq.ir.build import assign, branch, observe, run, while_
@@ -25,6 +28,7 @@ from tests.generators.fragment_programs import DECODES, REQS, WAIT, Attributes, 
 PROMPT = Attr(slot=9)
 PROMPT_IS_SHORT = Quantity(PROMPT) + 1 < 9
 GOLDEN = Path(__file__).parent / "golden"
+CUTS = ((0, 1), (1, 3), (3, 6))
 
 
 def _recording(length: int = 6) -> Recording:
@@ -33,7 +37,15 @@ def _recording(length: int = 6) -> Recording:
         RunStep(1, ((0, 1),), (), (), (1,), (0,), 8),
         RunStep(3, ((1, 7),), (1,), (1,), (), (), 8),
     )
-    return Recording("01_demo", "a demonstration", length, steps, Published(((1,), (4,)), ((2,), ()), 1))
+    return Recording("01_demo", "a demonstration", 3, length, steps, Published(((1,), (4,)), ((2,), ()), 1))
+
+
+def _parts() -> list[Part]:
+    """The recording in three windows, and in one."""
+    recording = _recording()
+    cut = [Window(a, b, tuple(s for s in recording.steps if a <= s.start < b)) for a, b in CUTS]
+    t = translate(member(turns=[[{"prompt": 5, "answer": 3}], [{"prompt": 9, "answer": 2}]]))
+    return [*recorded_parts(t, recording, cut), *recorded_parts(translate(member()), recording)]
 
 
 def _every_construct() -> str:
@@ -75,11 +87,11 @@ TEXTS = {
             ("second", "Other.Run", 9, translate(member())),
         ]
     ),
-    "recorded.lean": lambda: recorded_module(translate(member()), _recording(), size=3),
+    "recorded.lean": lambda: recorded_module(_parts(), ["Before"]),
     "outcomes.lean": _every_construct,
     "statements.lean": lambda: render("statements.lean"),
     "root.lean": lambda: render("root.lean", modules=["Serq.Generated.A", "Serq.Generated.B"]),
-    "obligatory.txt": lambda: render("obligatory.txt", kind="recorded", names=theorem_names(_recording(), 3)),
+    "obligatory.txt": lambda: render("obligatory.txt", kind="recorded", names=_parts()[0].theorems),
 }
 
 
@@ -111,7 +123,22 @@ def test_a_missing_name_is_an_error() -> None:
 
 
 def test_windows_cover_every_step_once() -> None:
-    found = windows(_recording(600), 250)
-    assert [(w.first, w.end) for w in found] == [(0, 200), (200, 400), (400, 600)]
+    found = windows(_recording(600), most=1000.0, size=250)
+    assert [w.first for w in found] == [0, *(w.end for w in found[:-1])]
+    assert found[-1].end == 600 and len(found) == 3
+    assert all(w.end - w.first <= 250 for w in found)
     assert sum(len(w.steps) for w in found) == 3
-    assert found[0].theorem == "steps_0_to_199_agree"
+    assert found[0].theorem == f"steps_0_to_{found[0].end - 1}_agree"
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(1, 70), st.integers(20, 400))
+def test_windows_have_about_equal_work(residents: list[int], sessions: int, most: int) -> None:
+    steps = tuple(
+        RunStep(i, tuple((r, 1) for r in range(n)), (), (), (), (), 0) for i, n in enumerate(residents) if n
+    )
+    found = windows(Recording("a", "", sessions, len(residents), steps), most=float(most))
+    assert [s for w in found for s in w.steps] == list(steps)
+    assert all(w.first < w.end for w in found)
+    heaviest = 32 * (1 + sessions / 30)
+    for w in found[1:]:
+        assert sum((1 + len(s.tokens)) * (1 + sessions / 30) for s in w.steps) <= most + 2 * heaviest

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from serq.cli.main import main
 from serq.cli.oracle import command
+from serq.generators.recorded import windows
 from serq.generators.toolchain import set_up
 from serq.generators.toolchain.results import Judge
 from serq.oracle.lean_bench import Answer, LeanBench
@@ -20,6 +21,7 @@ from serq.oracle.scenario import Scenario
 
 PATH = SCENARIOS / "30_published_chunked.scenario.json"
 SCENARIO, TRACE = read_recording(PATH)
+LONG = read_recording(SCENARIOS / "56_self_preempt_again.scenario.json")
 
 
 class _Agreeing:
@@ -38,16 +40,16 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> LeanBench:
     return LeanBench()
 
 
-def _spoiled() -> tuple[Scenario, Trace]:
-    """A recording with a token too many at its fourth step."""
-    steps = list(TRACE.steps)
-    request, tokens = steps[3].scheduled[0]
-    steps[3] = replace(steps[3], scheduled=((request, tokens + 1), *steps[3].scheduled[1:]))
-    return replace(SCENARIO, name="spoiled"), replace(TRACE, steps=tuple(steps))
+def _spoiled(scenario: Scenario, trace: Trace, step: int) -> tuple[Scenario, Trace]:
+    """A recording with a token too many at a step."""
+    steps = list(trace.steps)
+    request, tokens = steps[step].scheduled[0]
+    steps[step] = replace(steps[step], scheduled=((request, tokens + 1), *steps[step].scheduled[1:]))
+    return replace(scenario, name="spoiled"), replace(trace, steps=tuple(steps))
 
 
 def test_lean_is_the_third_side(bench: LeanBench) -> None:
-    agreeing, differing = three_legs(bench, [(SCENARIO, TRACE), _spoiled()])
+    agreeing, differing = three_legs(bench, [(SCENARIO, TRACE), _spoiled(SCENARIO, TRACE, 3)])
     assert agreeing.ok, legs_text(agreeing)
     assert "agree at every one of" in legs_text(agreeing)
     assert not differing.ok and differing.first_difference == 3
@@ -55,6 +57,16 @@ def test_lean_is_the_third_side(bench: LeanBench) -> None:
     assert row.lean == row.program == recording_of(SCENARIO, TRACE).steps[3]
     assert row.recorded != row.lean
     assert "differ first at step 3" in legs_text(differing)
+
+
+def test_a_run_of_several_pieces_names_its_step_too(bench: LeanBench) -> None:
+    cut = windows(recording_of(*LONG))
+    step = cut[1].first + 2
+    agreeing, differing = three_legs(bench, [LONG, _spoiled(*LONG, step)])
+    assert len(cut) > 1 and agreeing.ok, legs_text(agreeing)
+    assert not differing.problems and differing.first_difference == step
+    row = next(r for r in differing.rows if r.step == step)
+    assert row.lean == row.program != row.recorded
 
 
 def test_steps_that_lean_prints_are_read() -> None:

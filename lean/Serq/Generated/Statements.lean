@@ -1,7 +1,7 @@
 module
 
 public import Serq.Model.Fragment
-public import Serq.Model.Run
+public import Serq.Theorems.Pieces
 
 /-!
 # What the generated theorems speak of
@@ -34,6 +34,65 @@ def recordedWithin (d : Deployment) (w : Workload) (program : Code) (a b : Nat) 
   match stepsWithin d w program a b with
   | none => none
   | some l => some (l.map asRecorded)
+
+/-! ## Runs in pieces -/
+
+/-- The first piece of a run, with its steps in the form of a recording. -/
+def recordedFirst (d : Deployment) (w : Workload) (program : Code) (b n : Nat) : Option (Machine × List Step) :=
+  (firstPiece d w program b n).map fun r => (r.1, r.2.map asRecorded)
+
+/-- A piece of a run, with its steps in the form of a recording. -/
+def recordedPiece (d : Deployment) (w : Workload) (a b n : Nat) (m : Machine) : Option (Machine × List Step) :=
+  (piece d w a b n m).map fun r => (r.1, r.2.map asRecorded)
+
+section
+
+variable {d : Deployment} {w : Workload} {program : Code} {a b n k : Nat} {m m' : Machine} {l : List Step}
+
+/-- A piece in the form of a recording is one of a piece. -/
+theorem piece_of_recorded {found : Option (Machine × List Step)}
+    (h : (found.map fun r => (r.1, r.2.map asRecorded)) = some (m, l)) :
+    ∃ l', found = some (m, l') ∧ l = l'.map asRecorded := by
+  cases found with
+  | none => cases h
+  | some r => cases h; exact ⟨r.2, rfl, rfl⟩
+
+/-- The steps of a window are those of the run's steps within it. -/
+theorem within_of_steps {l' : List Step} (h : stepsWithin d w program a b = some l') :
+    recordedWithin d w program a b = some (l'.map asRecorded) := by
+  unfold recordedWithin
+  rw [h]
+
+theorem passes_of_first (h : recordedFirst d w program b n = some (m, l)) : Passes d w program b n m := by
+  obtain ⟨_, found, -⟩ := piece_of_recorded h
+  exact passes_first_piece found
+
+theorem within_of_first (hn : n ≤ fuel) (h : recordedFirst d w program b n = some (m, l)) :
+    recordedWithin d w program 0 b = some l := by
+  obtain ⟨_, found, rfl⟩ := piece_of_recorded h
+  exact within_of_steps (steps_of_first_piece hn found)
+
+theorem passes_of_piece (hab : a ≤ b) (hp : Passes d w program a n m)
+    (h : recordedPiece d w a b k m = some (m', l)) : Passes d w program b (n + k) m' := by
+  obtain ⟨_, found, -⟩ := piece_of_recorded h
+  exact passes_piece hab hp found
+
+theorem within_of_piece (hab : a ≤ b) (hn : n + k ≤ fuel) (hp : Passes d w program a n m)
+    (h : recordedPiece d w a b k m = some (m', l)) : recordedWithin d w program a b = some l := by
+  obtain ⟨_, found, rfl⟩ := piece_of_recorded h
+  exact within_of_steps (steps_of_piece hab hn hp found)
+
+theorem within_of_last (hab : a ≤ b) (hn : n + k ≤ fuel) (hp : Passes d w program a n m)
+    (h : (recordedPiece d w a b k m).map Prod.snd = some l) : recordedWithin d w program a b = some l := by
+  cases hr : recordedPiece d w a b k m with
+  | none => simp [hr] at h
+  | some r =>
+    simp only [hr, Option.map_some, Option.some.injEq] at h
+    exact within_of_piece hab hn hp (m' := r.1) (hr.trans (by rw [← h]))
+
+end
+
+/-! ## Differences -/
 
 /-- The first step at which two lists of steps differ. -/
 def firstUnequal : List Step → List Step → Option Nat
