@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from serq.generators.outcomes import Iterated, Outcome, Statement, batch_module
-from serq.generators.random_cases import Case, program_of_case, random_case, smaller
+from serq.generators.random_cases import AnyCase, program_of_case, random_case, smaller
 from serq.generators.translate import translate
 from serq.ir.program import Program
 from serq.oracle.lean_bench import LeanBench
@@ -38,37 +38,72 @@ CLASSES = (
     "chunked prefill",
     "several turns",
     "admission in an iteration",
+    "hold without the engine",
+    "holds one after the other",
+    "preemption in nested holds",
+    "preemption without growth",
+    "newer holder out of reach",
+    "iteration that only preempts",
+    "eviction of a live prefix",
+    "run that grows nothing",
+    "run outside every hold",
+    "zero work",
+    "branch",
+    "while",
+    "loop that ends the session",
+    "end inside a hold",
+    "refusal",
+    "session that waits for ever",
 )
 # The kernel runs each case; this many iterations are enough to meet everything above.
 MOST_ITERATIONS = 24
+MOST_OBSERVATIONS = 100
+# What the programs of random bodies observe where they do something (`random_programs`): the class of
+# an observation by its name, and the values that count.
+_OBSERVED: dict[str, tuple[str, Callable[[int], bool]]] = {
+    "work": ("zero work", lambda x: x == 0),
+    "arm": ("branch", lambda x: True),
+    "pass": ("while", lambda x: True),
+    "again": ("loop that ends the session", lambda x: True),
+    "ended": ("end inside a hold", lambda x: x == 1),
+}
 BATCH = 20
 # Simpler cases are asked about a few at a time: the boldest are often refused already.
 GROUP = 8
 
 
 class Watch(TraceHook):
-    """Collects what a run gave, and which classes it exercised."""
+    """Collects what a run gave, and which classes it exercised; stops it after so many iterations."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self.iterations: list[Iterated] = []
         self.seen: Counter[str] = Counter()
+        self._most = most
         self._preempted: list[int] = []
         self._began = 0
+        self._sites: dict[int, int] = {}
 
     def plan_begins(self, m: Machine, engine: Engine) -> None:
         self._preempted = []
         self._began = len(engine.residents)
 
     def admission(self, m: Machine, s: Session, w: Waiting) -> None:
+        served = w.pools[0].served_by is not None
         self.seen["resume"] += w.resumed
         self.seen["prefix reused"] += any(x.own > 0 for x in s.holds[-1].members)
         self.seen["several holds"] += len(s.holds) > 1
         self.seen["queue key"] += any(p.queue_keys is not None and len(p.waiting) > 0 for p in w.pools[:1])
-        self.seen["admission in an iteration"] += self._began > 0 and w.pools[0].served_by is not None
+        self.seen["admission in an iteration"] += self._began > 0 and served
+        self.seen["hold without the engine"] += not served
+        if len(s.holds) == 1:
+            before = self._sites.get(s.serial, w.site.number)
+            self.seen["holds one after the other"] += before != w.site.number
+            self._sites[s.serial] = w.site.number
 
     def eviction(self, m: Machine, pool: PoolState, entry: Entry, units: float) -> None:
         self.seen["eviction"] += 1
         self.seen["eviction of a dead remainder"] += entry.key < 0
+        self.seen["eviction of a live prefix"] += entry.key in m.live_sessions
 
     def preemption(
         self, m: Machine, victim: Session, grower: Session, pool: PoolState, position: float
@@ -76,14 +111,30 @@ class Watch(TraceHook):
         self._preempted.append(victim.serial)
         assert victim.job is not None
         self.seen["preemption in decode" if victim.job.decode else "preemption in prefill"] += 1
-        self.seen["self-preemption"] += victim is grower
+        self.seen["preemption without growth"] += victim.job.member is None
+        self.seen["preemption in nested holds"] += victim.holds[-1].member(pool) is None
+        if victim is grower:
+            newest = max(pool.holders, key=lambda s: s.admission)
+            self.seen["self-preemption"] += 1
+            self.seen["newer holder out of reach"] += newest is not victim
 
     def iteration(
         self, m: Machine, engine: Engine, assigned: list[tuple[Job, float]], duration: float
     ) -> None:
         tokens = tuple((_serial(job), int(n)) for job, n in assigned)
         self.seen["chunked prefill"] += any(not job.decode and n < job.work for job, n in assigned)
+        self.seen["iteration that only preempts"] += not assigned
+        still = [job.session for job, _ in assigned if job.member is None and job.session is not None]
+        self.seen["run that grows nothing"] += any(s.holds for s in still)
+        self.seen["run outside every hold"] += any(not s.holds for s in still)
+        self.seen["delay inside a hold"] += any(map(_delayed_holder, m.live_sessions.values()))
         self.iterations.append(Iterated(int(m.now), tokens, len(engine.residents), tuple(self._preempted)))
+        if self._most is not None and len(self.iterations) > self._most:
+            m.stop_requested = True
+
+
+def _delayed_holder(s: Session) -> bool:
+    return bool(s.holds) and s.job is not None and not isinstance(s.job.stage, Engine)
 
 
 def _serial(job: Job) -> int:
@@ -96,7 +147,7 @@ class Ran:
     """A case that the interpreter ran to its end, and what it exercised."""
 
     name: str
-    case: Case
+    case: AnyCase
     program: Program
     outcome: Outcome
     seen: Counter[str]
@@ -107,21 +158,26 @@ class Ran:
         return Statement(self.name, translate(self.program), self.outcome)
 
 
-def interpreted(name: str, case: Case) -> Ran | None:
-    """Run a case; None when it is too long, or its sessions wait for each other for ever."""
+def interpreted(name: str, case: AnyCase) -> Ran | None:
+    """Run a case; None when it is too long."""
     program = program_of_case(case)
-    found = outcome_of(program, len(case.sessions))
-    if found is None or len(found[0].iterations) > MOST_ITERATIONS:
+    found = outcome_of(program, len(case.sessions), MOST_ITERATIONS)
+    if found is None or sum(len(v) for name in found[0].observed for v in name) > MOST_OBSERVATIONS:
         return None
     outcome, seen = found
     seen["several turns"] += any(len(s) > 1 for s in case.sessions)
-    seen["delay inside a hold"] += any(r.pause for s in case.sessions for r in s)
     return Ran(name, case, program, outcome, seen)
 
 
-def outcome_of(program: Program, sessions: int) -> tuple[Outcome, Counter[str]] | None:
-    """What the interpreter makes of a program, and what that exercised; None when it does not end."""
-    watch = Watch()
+def outcome_of(
+    program: Program, sessions: int, most: int | None = None
+) -> tuple[Outcome, Counter[str]] | None:
+    """What the interpreter makes of a program, and what that exercised.
+
+    None when it does not end, or not after `most` iterations where that is given. A run ends, too,
+    when all that are left wait for each other.
+    """
+    watch = Watch(most)
     machines: list[Machine] = []
     try:
         report = run(program, hook=watch, detailed=True, on_machine=machines.append)
@@ -130,11 +186,15 @@ def outcome_of(program: Program, sessions: int) -> tuple[Outcome, Counter[str]] 
     m = machines[0]
     if m.events:
         return None
+    watch.seen["refusal"] += sum(p.rejected for p in m.pools)
+    watch.seen["session that waits for ever"] += m.live
     observed = []
     for metric in report.observes:
         values: list[list[int]] = [[] for _ in range(sessions)]
+        label, counts = _OBSERVED.get(metric.name, ("", bool))
         for s, x in zip(metric.sessions, metric.samples, strict=True):
             values[s].append(int(x))
+            watch.seen[label] += counts(int(x))
         observed.append(tuple(tuple(v) for v in values))
     outcome = Outcome(
         tuple(observed),
@@ -203,8 +263,9 @@ def refused_runs(bench: LeanBench, runs: Sequence[Ran]) -> tuple[list[Ran], list
 
 def shrunk(bench: LeanBench, ran: Ran) -> Ran:
     """A smaller case that Lean still refuses: a few simpler cases at a time, until none is refused."""
+    asked = {ran.program.digest}
     while True:
-        smaller_one = _first_refused(bench, _simpler(ran))
+        smaller_one = _first_refused(bench, _simpler(ran, asked))
         if smaller_one is None:
             return ran
         ran = smaller_one
@@ -218,8 +279,10 @@ def _first_refused(bench: LeanBench, runs: Iterator[Ran]) -> Ran | None:
     return None
 
 
-def _simpler(ran: Ran) -> Iterator[Ran]:
+def _simpler(ran: Ran, asked: set[str]) -> Iterator[Ran]:
+    """Simpler cases that end soon enough, of programs that were not asked about before."""
     for k, case in enumerate(smaller(ran.case)):
         made = interpreted(f"Smaller{k}", case)
-        if made is not None:
+        if made is not None and made.program.digest not in asked:
+            asked.add(made.program.digest)
             yield made

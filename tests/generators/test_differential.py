@@ -9,15 +9,26 @@ from itertools import islice
 
 import pytest
 
+from serq.generators import machine
 from serq.generators.membership import membership
 from serq.generators.outcomes import Outcome, Statement, batch_module, outcome_theorems
-from serq.generators.random_cases import Case, Request, program_of_case, random_case, smaller
+from serq.generators.random_bodies import Block, Compute, Part, Repeat, Step, Stop, Take, Turn
+from serq.generators.random_cases import (
+    AnyCase,
+    BodyCase,
+    Case,
+    Request,
+    program_of_case,
+    random_case,
+    smaller,
+)
+from serq.generators.random_terms import number
 from serq.generators.toolchain import set_up
 from serq.generators.translate import translate
-from serq.ir.validate import validate
 from serq.oracle import differential
 from serq.oracle.differential import (
     CLASSES,
+    MOST_ITERATIONS,
     Findings,
     Ran,
     differential_test,
@@ -30,16 +41,35 @@ from serq.oracle.lean_bench import Answer, LeanBench
 from serq.oracle.lean_regressions import Regression
 from tests.generators.faults import FAULTS, Fault
 
+# Seeds that are run with the interpreter and the model in Python; Lean judges fewer.
+MANY = 240
 
-def test_random_programs_are_valid_members_of_the_fragment() -> None:
-    for seed in range(60):
-        program = program_of_case(random_case(seed))
-        assert validate(program) == () and membership(program) == (), seed
+
+def test_random_programs_are_members_and_both_sides_agree() -> None:
+    """`translate` refuses what is not valid or not a member."""
+    compared = 0
+    for seed in range(MANY):
+        case = random_case(seed)
+        translated = translate(program_of_case(case))
+        ran = interpreted("x", case)
+        if ran is not None:
+            m = machine.run(translated, translated.horizon or 0)
+            assert machine.outcome(translated, m) == ran.outcome, seed
+            compared += 1
+    assert compared > MANY / 2
 
 
 def test_a_seed_gives_the_same_program() -> None:
-    assert program_of_case(random_case(7)) == program_of_case(random_case(7))
+    for seed in (6, 7):
+        assert program_of_case(random_case(seed)) == program_of_case(random_case(seed))
     assert random_case(7) != random_case(8)
+
+
+def test_most_programs_have_a_body_of_their_own() -> None:
+    families = Counter(type(random_case(seed)) for seed in range(60))
+    assert families == {BodyCase: 40, Case: 20}
+    bodies = {c.body for c in map(random_case, range(60)) if isinstance(c, BodyCase)}
+    assert len(bodies) == 40
 
 
 def test_every_class_is_met_in_the_default_number_of_programs() -> None:
@@ -54,14 +84,34 @@ def test_an_empty_class_fails() -> None:
     assert found.empty_classes == [CLASSES[0]] and not found.ok
 
 
-def test_simpler_cases_are_valid_and_come_to_an_end() -> None:
-    case = random_case(3)
+@pytest.mark.parametrize("seed", [3, 4, 8])
+def test_simpler_cases_are_valid_and_come_to_an_end(seed: int) -> None:
+    case = random_case(seed)
     steps = 0
     while found := next(smaller(case), None):
-        assert validate(program_of_case(found)) == ()
+        assert membership(program_of_case(found)) == ()
         case, steps = found, steps + 1
-    assert steps < 100 and len(case.sessions) == 1
-    assert case.sessions[0][0] == Request(1, 1)
+    assert steps < 200 and len(case.sessions) == 1
+    least: dict[type[AnyCase], object] = {Case: Request(1, 1), BodyCase: Turn(0, 0, 0, 0)}
+    assert case.sessions[0][0] == least[type(case)]
+    assert isinstance(case, Case) or case.body == ()
+
+
+@pytest.mark.parametrize("seed", [10, 11])
+def test_every_simpler_case_is_a_member(seed: int) -> None:
+    found = list(smaller(random_case(seed)))
+    assert len(found) > 20
+    assert [c for c in found[:80] if membership(program_of_case(c))] == []
+
+
+def test_what_a_body_may_not_do_is_left_out() -> None:
+    """A pool held already, one that is not there, growth without a hold, an end before other statements."""
+    inner = Take((Part("kv", number(1)), Part("aux", number(1))), (Compute(number(2)), Stop()))
+    body = (Stop(), Take((Part("kv", number(1)),), (inner, Compute(number(1)))), Compute(number(1)))
+    case = BodyCase(((Turn(),),), body, pools=("kv",))
+    assert membership(program_of_case(case)) == ()
+    ran = interpreted("x", case)
+    assert ran is not None and ran.seen["end inside a hold"] and not ran.seen["several holds"]
 
 
 class _Refusing:
@@ -76,24 +126,52 @@ class _Refusing:
         names = [p.split()[0] for p in parts if self.refuses(p)]
         return {"Batch": Answer(tuple(f"Serq.Generated.Batch.{n}.outcome_agrees" for n in names))}
 
+    def refuses_run(self, ran: Ran) -> bool:
+        """Whether it refuses the statement of a run."""
+        assert callable(self.refuses)
+        return bool(self.refuses(batch_module("Batch", "", [ran.statement])))
+
 
 def test_a_refused_case_is_found_and_shrunk() -> None:
     bench = _Refusing(lambda text: "byEngine := true" in text and "block := " in text)
     found = differential_test(bench, 5)  # type: ignore[arg-type]
-    assert found.differing and found.agreeing + len(found.differing) == 5
-    least = shrunk(bench, found.differing[0])  # type: ignore[arg-type]
+    assert found.agreeing + len(found.differing) == 5
+    served = next(r for r in found.differing if isinstance(r.case, Case))
+    least = shrunk(bench, served)  # type: ignore[arg-type]
+    assert isinstance(least.case, Case)
     assert least.case.block == 2 and len(least.case.sessions) == 1 and least.case.budget == 1
     assert "theorem outcome_agrees" in Regression("x", "y", least.program, least.outcome).text
 
 
-def _faulty(fault: Fault) -> Statement:
-    """A short random program on which the fault shows, with what the faulty interpreter makes of it."""
-    for ran in islice(_short_runs(), 400):
-        faulty = fault(ran.program)
-        wrong = outcome_of(faulty, len(ran.case.sessions))
-        if wrong is not None and wrong[0] != ran.outcome:
-            return Statement("x", translate(ran.program), wrong[0])
-    raise AssertionError("the fault shows in no program")
+def test_a_refused_body_is_shrunk_to_what_it_is_refused_for() -> None:
+    """A hold of something, and a loop that counts."""
+    bench = _Refusing(lambda text: "needs :=" in text and "observe Seen.pass" in text)
+    refused = next(r for r in random_runs() if isinstance(r.case, BodyCase) and bench.refuses_run(r))
+    least = shrunk(bench, refused).case  # type: ignore[arg-type]
+    assert isinstance(least, BodyCase)
+    assert least.sessions == ((Turn(0, 0, 0, 0),),) and least.budget == 1 and len(least.pools) == 1
+    assert Repeat(number(0), ()) in _flat(least.body)
+    assert sorted(type(s).__name__ for s in _flat(least.body)) == ["Repeat", "Take"]
+
+
+def _flat(block: Block) -> list[Step]:
+    """Every statement of a body."""
+    found: list[Step] = []
+    for step in block:
+        found.append(step)
+        for inner in (getattr(step, name, ()) for name in ("body", "then", "other")):
+            found += _flat(inner)
+    return found
+
+
+def _faulty(fault: Fault, family: type[AnyCase]) -> Statement | None:
+    """A short random program of a family on which the fault shows, with what the faulty interpreter makes of it."""
+    for ran in _short_runs():
+        if isinstance(ran.case, family):
+            wrong = outcome_of(fault(ran.program), len(ran.case.sessions), MOST_ITERATIONS)
+            if wrong is not None and wrong[0] != ran.outcome:
+                return Statement("x", translate(ran.program), wrong[0])
+    return None
 
 
 def _short_runs() -> Iterator[Ran]:
@@ -131,7 +209,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> LeanBench:
 
 
 def test_every_planted_fault_is_noticed_by_lean(bench: LeanBench) -> None:
-    planted = [replace(_faulty(fault), name=f"Fault{k}") for k, fault in enumerate(FAULTS.values())]
+    found = [_faulty(fault, BodyCase) or _faulty(fault, Case) for fault in FAULTS.values()]
+    planted = [replace(s, name=f"Fault{k}") for k, s in enumerate(found) if s is not None]
+    assert len(planted) == len(FAULTS)
     small = interpreted("Right", Case(((Request(3, 2), Request(6, 1)), (Request(4, 2),)), 4, 2, 1, 2))
     assert small is not None
     right = small.statement
