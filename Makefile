@@ -51,7 +51,7 @@ lean: install
 	$(BIN)/serq lean check -j 2 lean
 
 # Random programs of the fragment through the interpreter and Lean.
-N ?= 60
+N ?= 200
 drt: install
 	$(BIN)/serq lean setup lean
 	$(BIN)/serq lean drt -n $(N)

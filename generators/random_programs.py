@@ -3,10 +3,9 @@
 Amounts are bounded by the pools' capacities, a growing run by the room its hold has alone; a hold leaves
 out what there is no pool for or what is held already; loops count and pass a run; nothing follows an end.
 Attributes of the program count what a growing run may still take (`room`) and the passes of loops.
-Two things are left out because the interpreter and the model define them differently: a prefix cached in a
-pool without blocks, which is evicted as a whole (interp.md §8.7) and unit by unit in the model, so that a
-pool in which something may be cached has blocks of 1; and the admission number of a session that was never
-admitted, the largest possible (interp.md §2) and 0 in the model, so that no `only` reads it.
+A pool in which something may be cached has blocks of 1: without blocks a cached prefix is evicted as a whole
+(interp.md §8.7), and such programs are no members. No `only` reads the admission number: that of a session
+never admitted is so large (interp.md §2) that adding to it is not exact in the interpreter.
 Observed are, besides what the body says: the work of runs, the arms of branches, the passes of loops,
 ends, what a hold consumed, and after each turn the clock and every attribute.
 """

@@ -166,7 +166,19 @@ class Statements:
         body = self.block(hold.body, held.union(taken))
         reuse = None if hold.reuse is None else self._term(hold.reuse, (*path, "reuse"))
         cache = None if hold.cache is None else self._term(hold.cache, (*path, "cache"))
+        if cache is not None:
+            for i, need in enumerate(needs):
+                self._caches(need, (*path, "pools", i))
         return Hold(needs, body, reuse, cache)
+
+    def _caches(self, need: Need, path: IrPath) -> None:
+        """A pool without blocks evicts a cached prefix as a whole (interp.md §8.7), the model unit by unit."""
+        blocks = self.program.pools[need.pool].block is not None
+        one = isinstance(need.units, Lit) and need.units.value <= 1 and need.pool != self.memory
+        if not blocks and not one:
+            name = self.program.pools[need.pool].name
+            message = f"a prefix of several units is cached in `{name}`, which has no blocks"
+            self.refusals.refuse(Rule.POOLS, path, message, "give the pool a block")
 
     def _need(self, part: st.HoldPool, path: IrPath) -> Need:
         self.refusals.know(part, path)

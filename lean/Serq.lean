@@ -32,8 +32,6 @@ public import Serq.Theorems.Runs.CacheTrace
 public import Serq.Theorems.Runs.Membership
 public import Serq.Theorems.Runs.Published
 public import Serq.Theorems.Runs.Regressions
-public import Serq.Theorems.Runs.Trace01
-public import Serq.Theorems.Runs.Trace14
 
 /-!
 # Serq

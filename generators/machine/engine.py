@@ -17,6 +17,9 @@ from serq.generators.machine.state import Fault, Frames, Grant, HoldFrame, Itera
 from serq.generators.machine.statements import FUEL, drain
 from serq.generators.model import Deployment, Var
 
+# More than the number of any admission (interp.md §2).
+NEVER_ADMITTED = 2**62
+
 Batch = tuple[Grant, ...]
 
 
@@ -83,7 +86,7 @@ def serves(x: Setting, state: State, job: Job) -> bool:
             case "decoding", _:
                 return int(job.decode)
             case "admission", _:
-                return owner.admission or 0
+                return NEVER_ADMITTED if owner.admission is None else owner.admission
             case "remaining", _:
                 return job.work
             case "residents", _:

@@ -4,6 +4,7 @@ Lean's messages do not show an axiom or a silenced `sorry`; the audit does not s
 switched off (`debug.skipKernelTC` leaves no trace), nor what a metaprogram did while it ran.
 Words that exist in Lean only are refused everywhere, also in comments, so that no trick with
 comment marks hides them; words that are English as well are refused outside comments.
+The one way to give a definition other code is a theorem that the two are equal (`@[csimp] theorem`).
 The list is a net of words, not a proof; the kernel and the audit stand behind it.
 """
 
@@ -43,7 +44,8 @@ RULES = (
     ),
     Rule(
         r"\b(?:run_cmd|run_elab|run_meta|run_tac|by_elab|elab_rules|macro_rules|builtin_initialize|simproc"
-        r"|implemented_by|csimp|addDecl\w*|mkIdent|(?:term|command|tactic|macro)_(?:elab|parser)|init_quot)\b|#eval\b",
+        r"|implemented_by|(?<!@\[)csimp|csimp(?!\] theorem\b)"
+        r"|addDecl\w*|mkIdent|(?:term|command|tactic|macro)_(?:elab|parser)|init_quot)\b|#eval\b",
         "it runs code while the file is checked, or swaps the code of a definition",
         in_comments=True,
         runs=True,

@@ -9,6 +9,7 @@ public import Serq.Generated.Encoded
 public import Serq.Generated.RegressionComputedAtRelease
 public import Serq.Generated.RegressionEveryCost
 public import Serq.Generated.RegressionLiftedCap
+public import Serq.Generated.RegressionNeverAdmitted
 public import Serq.Generated.RegressionNoWorkYields
 public import Serq.Generated.RegressionOwnVictim
 public import Serq.Generated.Statements

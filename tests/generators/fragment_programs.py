@@ -233,6 +233,18 @@ REFUSED: tuple[Refused, ...] = (
     _pool("reservation", Rule.POOLS, "reserves", "kv", reserve_held=True),
     _pool("endless pool", Rule.POOLS, "not a natural number", "aux", cap=float("inf")),
     _pool("fractional pool", Rule.POOLS, "not a natural number", "aux", cap=2.5),
+    _said(
+        "prefix without blocks",
+        Rule.POOLS,
+        "has no blocks",
+        lambda a: [hold([(AUX, 2)], [run(WAIT, 1)], cache=2)],
+    ),
+    Refused(
+        "prefix in a memory without blocks",
+        Rule.POOLS,
+        "has no blocks",
+        lambda: member(pools={"kv": {"block": None}}, header={"cache": 8}),
+    ),
     _pool("two keys", Rule.QUEUES, "2 keys", "aux", queue=[NOW, NOW]),
     _pool("key of the memory", Rule.QUEUES, "memory", "kv", queue=[NOW]),
     _pool("key with a difference", Rule.QUEUES, "a difference", "aux", queue=[100 - NOW]),

@@ -74,6 +74,11 @@ def test_what_the_model_covers_is_in() -> None:
     assert membership(program) == ()
 
 
+def test_a_unit_may_be_cached_without_blocks() -> None:
+    assert membership(member(lambda a: [hold([(AUX, 1)], [run(WAIT, 1)], cache=1)])) == ()
+    assert membership(member(lambda a: [hold([(AUX, 2)], [run(WAIT, 1)])])) == ()
+
+
 def test_constants_are_folded_before_they_have_to_be_natural() -> None:
     program = member(lambda a: [observe("x", a.prompt + (5 * ONE - 7 + 3))])
     assert membership(program) == ()

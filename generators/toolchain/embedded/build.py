@@ -21,8 +21,10 @@ from serq.generators.toolchain.results import Judge, Message, ModuleResult, Stat
 JUDGE = Judge("embedded", f"Lean {LEAN_VERSION}", exact_audit=False)
 # Declarations one after the other: many kernel checks at once would each hold a deep stack.
 _OPTIONS = ("Elab.async=false",)
-# What a process has resident before a file; with more, another one takes its place.
-_RESIDENT_LIMIT = 640 << 20
+# What a process has resident before a file that is not long; with more, another one takes its place.
+_RESIDENT_LIMIT = 700 << 20
+# So many characters are a long file.
+_LONG = 50_000
 # A file whose process stalls is given to another one: it happens once in some thousand files, to any of them.
 _ATTEMPTS = 3
 
@@ -42,9 +44,10 @@ class _Pool:
     closed: bool = False
 
     @contextmanager
-    def process(self) -> Iterator[LeanProcess]:
+    def process(self, long: bool) -> Iterator[LeanProcess]:
+        """A process for a file; a new one for a long file, which needs the memory that others have left."""
         with self.lock:
-            process = self.idle.pop() if self.idle else None
+            process = self.idle.pop() if self.idle and not long else None
         if process is None:
             process = LeanProcess(self.installation, self.workspace.folder, self.workspace.modules)
         with self.lock:
@@ -157,7 +160,7 @@ class EmbeddedBuild:
         options: list[Option] = [("J", None), *(("D", o) for o in self.options)]
         options += [("R", str(self.workspace.sources)), ("o", str(self.workspace.compiled(module.name)))]
         for _ in range(_ATTEMPTS):
-            with self.pool.process() as process:
+            with self.pool.process(len(module.text) > _LONG) as process:
                 answer = process.run(options, [str(copy)], self.limit)
             if answer.ending is Ending.FINISHED:
                 self.pool.give_back(process)

@@ -7,7 +7,8 @@ Here that is done once, at installation:
 * every exported function gets its table slot statically, by lengthening the one element segment;
 * the export section keeps only the symbols that the JavaScript side or the driver uses;
 * name -> (table index or data address) of all exports goes to a sorted binary file, which the
-  driver searches by bisection.
+  driver searches by bisection;
+* the stack pointer is exported, for `invokes.py`.
 
 Code and data sections are copied byte for byte.
 """
@@ -19,8 +20,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 MAGIC = b"\0asm\1\0\0\0"
-_IMPORTS, _TABLES, _GLOBALS, _EXPORTS, _ELEMENTS = 2, 4, 6, 7, 9
+_IMPORTS, _TABLES, _GLOBALS, _EXPORTS, _ELEMENTS, _CODE = 2, 4, 6, 7, 9, 10
 _FUNCTION, _TABLE, _MEMORY, _GLOBAL = 0, 1, 2, 3
+_STACK_READER = b"emscripten_stack_get_current"
+STACK_POINTER = "serqStackPointer"
 
 
 class WasmError(ValueError):
@@ -122,6 +125,10 @@ def shrink_module(data: bytes, keep: Callable[[str], bool]) -> Shrunk:
     segment = _Segment.read(_open(data, at, _ELEMENTS), size)
     exports = _Exports(segment.slots, size, globals_, keep)
     exports.read(_open(data, at, _EXPORTS))
+    reader = exports.functions.get(_STACK_READER)
+    if reader is None:
+        raise WasmError("nothing exported reads the stack pointer")
+    exports.add(STACK_POINTER, _GLOBAL, _global_read(_open(data, at, _CODE), reader - len(imports.functions)))
     replaced = {
         _TABLES: b"\1\x70\0" + encode_unsigned(size + len(exports.added)),
         _EXPORTS: encode_unsigned(len(exports.kept)) + b"".join(exports.kept),
@@ -217,6 +224,18 @@ def _global_values(cursor: _Cursor, first: int) -> dict[int, int]:
     return values
 
 
+def _global_read(cursor: _Cursor, function: int) -> int:
+    """The global that a function, counted among the module's own, reads and does nothing else."""
+    for _ in range(min(function, cursor.unsigned())):
+        size = cursor.unsigned()
+        cursor.at += size
+    cursor.unsigned()
+    cursor.expect(0, 0x23)
+    index = cursor.unsigned()
+    cursor.expect(0x0B)
+    return index
+
+
 def _table_size(cursor: _Cursor) -> int:
     # One table of functions without a maximum.
     cursor.expect(1, 0x70, 0)
@@ -263,6 +282,7 @@ class _Exports:
         self.globals = globals_
         self.keep = keep
         self.symbols: dict[bytes, int] = {}
+        self.functions: dict[bytes, int] = {}
         self.kept: list[bytes] = []
         self.added: list[int] = []
         self.count = 0
@@ -273,11 +293,16 @@ class _Exports:
             start = cursor.at
             name, kind, index = cursor.name(), cursor.byte(), cursor.unsigned()
             if kind == _FUNCTION:
+                self.functions[name] = index
                 self.symbols[name] = self._slot(index)
             elif kind == _GLOBAL and index in self.globals:
                 self.symbols[name] = self.globals[index] & 0xFFFFFFFF
             if kind in (_TABLE, _MEMORY) or self.keep(name.decode()):
                 self.kept.append(cursor.data[start : cursor.at])
+
+    def add(self, name: str, kind: int, index: int) -> None:
+        """An export of the rewritten module's own."""
+        self.kept.append(bytes([len(name)]) + name.encode() + bytes([kind]) + encode_unsigned(index))
 
     def _slot(self, function: int) -> int:
         slot = self.slots.get(function)

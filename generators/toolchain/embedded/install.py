@@ -19,7 +19,7 @@ from serq.diagnostics import Diagnostic, Place, SerqError
 from serq.generators.toolchain.cache import cache_folder, cannot_write, folder_made_whole, locked
 from serq.generators.toolchain.embedded.bytecode import Shrunk, WasmError, shrink_module, symbol_file
 from serq.generators.toolchain.embedded.glue import GlueError, driver_script, is_driver_export
-from serq.generators.toolchain.embedded.invokes import PREFIX, StackSlots, inner_module, outer_module
+from serq.generators.toolchain.embedded.invokes import PREFIX, inner_module, outer_module
 from serq.generators.toolchain.embedded.release import (
     LEAN_VERSION,
     NODE_WHEEL,
@@ -246,11 +246,7 @@ def _rewrite(package: Path, folder: Path) -> None:
 def _calls(module: Shrunk) -> dict[str, bytes]:
     """The modules of the calls that may throw, by file name; raises `WasmError`."""
     names = [name for name in module.imported if name.startswith(PREFIX)]
-    slots = [module.symbols.get(x) for x in (b"emscripten_stack_get_current", b"_emscripten_stack_restore")]
-    read, write = slots
-    if read is None or write is None:
-        raise WasmError("the functions of the stack pointer are not exported")
-    return {"outer.wasm": outer_module(names), "inner.wasm": inner_module(names, StackSlots(read, write))}
+    return {"outer.wasm": outer_module(names), "inner.wasm": inner_module(names)}
 
 
 def _move_library(package: Path, library: Path) -> None:

@@ -23,15 +23,7 @@ _ZERO = {"i": b"\x41\0", "j": b"\x42\0", "f": b"\x43" + bytes(4), "d": b"\x44" +
 _EXTERNREF, _NOTHING = 0x6F, 0x40
 _TYPE_SECTION, _IMPORTS, _FUNCTIONS, _EXPORTS, _CODE = 1, 2, 3, 7, 10
 _BLOCK, _END, _RETURN, _CALL, _CALL_INDIRECT, _TRY_TABLE = 0x02, 0x0B, 0x0F, 0x10, 0x11, 0x1F
-_GET, _SET, _CONSTANT = 0x20, 0x21, 0x41
-
-
-@dataclass(frozen=True)
-class StackSlots:
-    """Where in the table the functions stand that read and write the stack pointer."""
-
-    read: int
-    write: int
+_GET, _SET, _GLOBAL_GET, _GLOBAL_SET, _CONSTANT = 0x20, 0x21, 0x23, 0x24, 0x41
 
 
 def signature(name: str) -> str:
@@ -61,18 +53,19 @@ def outer_module(names: Sequence[str]) -> bytes:
     return _module(types, [_TABLE_IMPORT], names, wrappers, bodies, first=0)
 
 
-def inner_module(names: Sequence[str], stack: StackSlots) -> bytes:
+def inner_module(names: Sequence[str]) -> bytes:
     """A module that exports each name: it calls through `env.table` and catches what the script's functions
-    throw (`env.thrown`, a tag); then it restores the stack pointer and calls `env.caught`.
+    throw (`env.thrown`, a tag); then it restores the stack pointer (`env.stack`) and calls `env.caught`.
     """
     types = _Types()
-    caught, read, write = types.index([_EXTERNREF], []), types.of("i"), types.of("vi")
+    caught = types.index([_EXTERNREF], [])
     wrappers = [types.of(_with_index(signature(n))) for n in names]
-    bodies = [_catching(signature(n), types.of(signature(n)), stack, read, write) for n in names]
+    bodies = [_catching(signature(n), types.of(signature(n))) for n in names]
     imports = [
         _text("env") + _text("caught") + b"\0" + encode_unsigned(caught),
         _TABLE_IMPORT,
         _text("env") + _text("thrown") + b"\x04\0" + encode_unsigned(caught),
+        _text("env") + _text("stack") + bytes([3, _TYPES["i"], 1]),
     ]
     return _module(types, imports, names, wrappers, bodies, first=1)
 
@@ -81,7 +74,7 @@ def _with_index(letters: str) -> str:
     return f"{letters[0]}i{letters[1:]}"
 
 
-def _catching(letters: str, kind: int, stack: StackSlots, read: int, write: int) -> bytes:
+def _catching(letters: str, kind: int) -> bytes:
     """The body of an inner function. Its locals: the stack pointer, what was thrown."""
     pointer = len(letters)
     thrown = pointer + 1
@@ -89,14 +82,14 @@ def _catching(letters: str, kind: int, stack: StackSlots, read: int, write: int)
     return b"".join(
         (
             bytes([2, 1, _TYPES["i"], 1, _EXTERNREF]),
-            _constant(stack.read) + _indirect(read) + _local(_SET, pointer),
+            bytes([_GLOBAL_GET, 0]) + _local(_SET, pointer),
             bytes([_BLOCK, _EXTERNREF]),
             # One clause: what has tag 0 goes to the block around.
             bytes([_TRY_TABLE, result, 1, 0, 0, 0]),
             b"".join(_local(_GET, i) for i in (*range(1, len(letters)), 0)) + _indirect(kind),
             bytes([_END, _RETURN, _END]),
             _local(_SET, thrown),
-            _local(_GET, pointer) + _constant(stack.write) + _indirect(write),
+            _local(_GET, pointer) + bytes([_GLOBAL_SET, 0]),
             _local(_GET, thrown) + bytes([_CALL, 0]),
             _ZERO[letters[0]] + bytes([_END]),
         )

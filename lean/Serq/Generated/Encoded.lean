@@ -4,6 +4,7 @@ public import Serq.Model.Encoding
 public import Serq.Generated.RegressionComputedAtRelease
 public import Serq.Generated.RegressionEveryCost
 public import Serq.Generated.RegressionLiftedCap
+public import Serq.Generated.RegressionNeverAdmitted
 public import Serq.Generated.RegressionNoWorkYields
 public import Serq.Generated.RegressionOwnVictim
 
@@ -84,6 +85,18 @@ theorem lifted_cap_is_read :
            deployment := RegressionLiftedCap.Run.deployment
            workload := RegressionLiftedCap.Run.workload
            program := RegressionLiftedCap.Run.program }, []) := by decide +kernel
+
+theorem never_admitted_is_read :
+    Encoding.task
+      [1, 100, 1, 4, 1, 0, 0, 4, 0, 0, 0, 0, 1, 1, 4, 12, 4, 8, 0, 1, 1, 2, 4, 8, 1, 4, 0, 1, 4, 1, 9, 1,
+      0, 1, 9, 1, 0, 1, 9, 0, 0, 1, 9, 0, 0, 1, 2, 1, 6, 1, 8, 0, 5, 4, 7, 0, 0, 1, 0, 9, 9, 1, 0, 0, 1,
+      0, 0, 0, 0, 8, 2, 0, 0, 3, 3, 0, 1, 3, 0, 0, 8, 2, 0, 0, 3, 3, 0, 1, 3, 0, 1]
+      = some
+        ({ names := 1
+           horizon := 100
+           deployment := RegressionNeverAdmitted.Run.deployment
+           workload := RegressionNeverAdmitted.Run.workload
+           program := RegressionNeverAdmitted.Run.program }, []) := by decide +kernel
 
 theorem no_work_yields_is_read :
     Encoding.task

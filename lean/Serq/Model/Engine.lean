@@ -44,6 +44,9 @@ def stillThere (jobs : List Job) : List Grant → List Grant
   | [] => []
   | g :: gs => if isResident g.owner jobs then g :: stillThere jobs gs else stillThere jobs gs
 
+/-- What stands for the number of an admission that has not happened: the largest there is (interp.md §2). -/
+def neverAdmitted : Nat := 4611686018427387904
+
 /-- Whether an iteration may serve a resident. -/
 def Setting.serves (x : Setting) (st : State) (j : Job) : Bool :=
   match x.d.only with
@@ -51,7 +54,7 @@ def Setting.serves (x : Setting) (st : State) (j : Job) : Bool :=
   | some e => 0 < e.eval fun
     | .attr slot => nth 0 slot (st.session j.owner).attrs
     | .decoding => j.decode.toNat
-    | .admission => (st.session j.owner).admission.getD 0
+    | .admission => (st.session j.owner).admission.getD neverAdmitted
     | .remaining => j.work
     | .residents => st.jobs.length
     | .decoders => countOf Job.decode st.jobs

@@ -23,16 +23,16 @@ theorem nth_put {α : Type} (d b : α) : ∀ (i j : Nat) (l : List α),
   | zero =>
     intro j l
     cases l with
-    | nil => cases j <;> simp [put]
-    | cons a l => cases j <;> simp [put, nth]
+    | nil => cases j <;> simp
+    | cons a l => cases j <;> simp
   | succ i ih =>
     intro j l
     cases l with
-    | nil => cases j <;> simp [put]
+    | nil => cases j <;> simp
     | cons a l =>
       cases j with
-      | zero => simp [put, nth]
-      | succ j => simp [put, nth, ih]
+      | zero => simp
+      | succ j => simp [ih]
 
 theorem nth_beyond {α : Type} (d : α) : ∀ (i : Nat) (l : List α), l.length ≤ i → nth d i l = d := by
   intro i
@@ -42,14 +42,14 @@ theorem nth_beyond {α : Type} (d : α) : ∀ (i : Nat) (l : List α), l.length 
     | cons a l => simp at h
   | succ i ih => intro l h; cases l with
     | nil => rfl
-    | cons a l => simpa [nth] using ih l (by simpa using h)
+    | cons a l => simpa using ih l (by simpa using h)
 
 theorem nth_mem {α : Type} (d : α) : ∀ (i : Nat) (l : List α), i < l.length → nth d i l ∈ l := by
   intro i
   induction i with
   | zero => intro l h; cases l with
     | nil => simp at h
-    | cons a l => simp [nth]
+    | cons a l => simp
   | succ i ih => intro l h; cases l with
     | nil => simp at h
     | cons a l => exact List.mem_cons_of_mem _ (ih l (by simpa using h))
@@ -58,10 +58,10 @@ theorem mem_put {α : Type} {b x : α} : ∀ {i : Nat} {l : List α}, x ∈ put 
   intro i
   induction i with
   | zero => intro l h; cases l with
-    | nil => simp [put] at h
-    | cons a l => simp [put] at h; rcases h with h | h <;> simp [h]
+    | nil => simp at h
+    | cons a l => simp at h; rcases h with h | h <;> simp [h]
   | succ i ih => intro l h; cases l with
-    | nil => simp [put] at h
+    | nil => simp at h
     | cons a l =>
       rcases List.mem_cons.mp h with rfl | h
       · simp
@@ -75,7 +75,7 @@ theorem put_beyond {α : Type} (b : α) : ∀ (i : Nat) (l : List α), l.length 
     | cons a l => simp at h
   | succ i ih => intro l h; cases l with
     | nil => rfl
-    | cons a l => simp [put, ih l (by simpa using h)]
+    | cons a l => simp [ih l (by simpa using h)]
 
 theorem length_put {α : Type} (b : α) : ∀ (i : Nat) (l : List α), (put b i l).length = l.length := by
   intro i
@@ -83,7 +83,7 @@ theorem length_put {α : Type} (b : α) : ∀ (i : Nat) (l : List α), (put b i 
   | zero => intro l; cases l <;> rfl
   | succ i ih => intro l; cases l with
     | nil => rfl
-    | cons a l => simp [put, ih]
+    | cons a l => simp [ih]
 
 theorem sumOf_put {α : Type} (f : α → Nat) (d b : α) : ∀ (i : Nat) (l : List α), i < l.length →
     sumOf f (put b i l) + f (nth d i l) = sumOf f l + f b := by
@@ -91,12 +91,12 @@ theorem sumOf_put {α : Type} (f : α → Nat) (d b : α) : ∀ (i : Nat) (l : L
   induction i with
   | zero => intro l h; cases l with
     | nil => simp at h
-    | cons a l => simp [put, nth, sumOf]; omega
+    | cons a l => simp [sumOf]; omega
   | succ i ih => intro l h; cases l with
     | nil => simp at h
     | cons a l =>
       have := ih l (by simpa using h)
-      simp [put, nth, sumOf]; omega
+      simp [sumOf]; omega
 
 /-! ## States -/
 

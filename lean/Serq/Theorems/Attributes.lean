@@ -18,14 +18,14 @@ theorem assign_is_function_update (v slot other : Nat) (l : List Nat) :
   induction slot generalizing other l with
   | zero =>
     cases other with
-    | zero => simp [assign, nth]
-    | succ n => cases l <;> simp [assign, nth]
+    | zero => simp
+    | succ n => cases l <;> simp
   | succ slot ih =>
     cases other with
-    | zero => cases l <;> simp [assign, nth]
+    | zero => cases l <;> simp
     | succ n =>
       cases l with
-      | nil => simp [assign, nth, ih]
-      | cons a l => simp [assign, nth, ih]
+      | nil => simp [ih]
+      | cons a l => simp [ih]
 
 end Serq

@@ -19,12 +19,12 @@ namespace Serq.Greedy
 theorem fill_gives_at_most_what_is_wanted (ws : List Nat) : ∀ budget k : Nat,
     nth 0 k (fill budget ws) ≤ nth 0 k ws := by
   induction ws with
-  | nil => intro b k; cases k <;> simp [fill, nth]
+  | nil => intro b k; cases k <;> simp [fill, nth_nil]
   | cons w ws ih =>
     intro b k
     cases k with
-    | zero => simp only [fill, nth, least]; split <;> omega
-    | succ k => simpa [fill, nth] using ih _ k
+    | zero => simp only [fill, nth_zero, least]; split <;> omega
+    | succ k => simpa [fill, nth_succ] using ih _ k
 
 /-- **Fill gives out the lesser of the budget and the wants.** -/
 theorem fill_gives_the_lesser_of_budget_and_wants (ws : List Nat) : ∀ budget : Nat,
@@ -44,8 +44,8 @@ theorem fill_of_nothing (ws : List Nat) : ∀ k : Nat, nth 0 k (fill 0 ws) = 0 :
   | cons w ws ih =>
     intro k
     cases k with
-    | zero => simp only [fill, nth, least]; split <;> omega
-    | succ k => simpa [fill, nth] using ih k
+    | zero => simp only [fill, nth_zero, least]; split <;> omega
+    | succ k => simpa [fill, nth_succ] using ih k
 
 /-- **If a later one gets something, every earlier one got all it wanted.** -/
 theorem fill_satisfies_earlier_wants_first (ws : List Nat) : ∀ budget i k : Nat, i < k →
@@ -57,16 +57,16 @@ theorem fill_satisfies_earlier_wants_first (ws : List Nat) : ∀ budget i k : Na
     cases k with
     | zero => omega
     | succ k =>
-      simp only [fill, nth] at hk
+      simp only [fill, nth_succ] at hk
       cases i with
       | zero =>
-        simp only [fill, nth]
+        simp only [fill]
         by_cases hw : w ≤ b
         · simp [least, hw]
         · have : b - least w b = 0 := by simp [least, hw]
           rw [this, fill_of_nothing] at hk
           omega
-      | succ i => simpa [fill, nth] using ih _ i k (by omega) hk
+      | succ i => simpa [fill, nth_succ] using ih _ i k (by omega) hk
 
 /-! ## Serving order -/
 

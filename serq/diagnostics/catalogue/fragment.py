@@ -67,8 +67,9 @@ register(
         "SQ990",
         "fragment, rule 11: a pool the model has not",
         "A pool of the model has a natural capacity and block, evicts what was released first, and is admitted by "
-        "itself or by the engine. It does not spill and keeps no reservation.",
-        "Use LRU, a whole capacity, and admission by the engine or none.",
+        "itself or by the engine. It does not spill and keeps no reservation. What it caches goes block by block, so "
+        "that a pool without blocks caches single units only.",
+        "Use LRU, a whole capacity, and admission by the engine or none; give a pool that caches a block.",
     ),
     Code(
         "SQ991",

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from serq.generators.toolchain.embedded.bytecode import (
+    STACK_POINTER,
     WasmError,
     _Cursor,
     encode_signed,
@@ -21,7 +22,7 @@ from serq.generators.toolchain.embedded.bytecode import (
 )
 from serq.generators.toolchain.embedded.glue import GlueError, drop_export_glue, hooked, is_driver_export
 from serq.generators.toolchain.embedded.install import find_installation
-from serq.generators.toolchain.embedded.invokes import StackSlots, inner_module, outer_module, signature
+from serq.generators.toolchain.embedded.invokes import inner_module, outer_module, signature
 
 
 @given(st.integers(0, 2**64))
@@ -43,11 +44,15 @@ def export(name: bytes, kind: int, index: int) -> bytes:
     return bytes([len(name)]) + name + bytes([kind, index])
 
 
+CODE = [encode_unsigned(len(b)) + b for b in (b"\0\x23\1\x0b", b"\0\x0b", b"\0\x0b")]
+
+
 def small_module(table: bytes = b"\x70\0\2") -> bytes:
     """Two functions in the table, one outside, two globals of which one is a constant."""
     imports = [b"\1e\1m\2\0\1", b"\1e\1g\3\x7f\0", b"\1e\1f\0\0"]
     globals_ = [b"\x7f\0\x41\x2a\x0b", b"\x7f\0\x23\0\x0b"]
     exports = [
+        export(b"emscripten_stack_get_current", 0, 1),
         export(b"in_table", 0, 1),
         export(b"outside", 0, 3),
         export(b"constant", 3, 1),
@@ -61,19 +66,32 @@ def small_module(table: bytes = b"\x70\0\2") -> bytes:
             section(6, *globals_),
             section(7, *exports),
             section(9, b"\0\x41\0\x0b\2\1\2", count=1),
-            section(10, b"code"),
+            section(10, *CODE),
         )
     )
 
 
+READER = b"emscripten_stack_get_current"
+
+
 def test_every_exported_function_gets_a_slot() -> None:
-    shrunk = shrink_module(small_module(), lambda name: name == "outside")
-    assert shrunk.symbols == {b"in_table": 0, b"outside": 2, b"constant": 42}
-    assert (shrunk.exports_before, shrunk.exports_after) == (5, 2)
+    wanted = {"outside", READER.decode()}
+    shrunk = shrink_module(small_module(), lambda name: name in wanted)
+    assert shrunk.symbols == {READER: 0, b"in_table": 0, b"outside": 2, b"constant": 42}
+    assert (shrunk.exports_before, shrunk.exports_after) == (6, 4)
     assert shrunk.imported == ["f"]
-    again = shrink_module(b"".join(shrunk.pieces), lambda name: True)
-    assert again.symbols == {b"outside": 2}
-    assert section(10, b"code") in shrunk.pieces
+    module = b"".join(shrunk.pieces)
+    assert export(STACK_POINTER.encode(), 3, 1) in module
+    again = shrink_module(module, lambda name: True)
+    assert again.symbols == {READER: 0, b"outside": 2, STACK_POINTER.encode(): 42}
+    assert section(10, *CODE) in shrunk.pieces
+
+
+def test_the_stack_pointer_is_what_its_reader_reads() -> None:
+    other = small_module().replace(b"\0\x23\1\x0b", b"\0\x20\0\x0b")
+    for data in (other, small_module().replace(READER, b"x" * len(READER))):
+        with pytest.raises(WasmError):
+            shrink_module(data, lambda name: True)
 
 
 @pytest.mark.parametrize("data", [b"not wasm", b"\0asm\1\0\0\0", small_module(table=b"\x70\0\3")])
@@ -154,7 +172,7 @@ const outer = new WebAssembly.Instance(of("outer"), {env: {table: outerTable}}).
 const script = {throw: x => { if (thrown) throw thrown(x); }};
 const published = new WebAssembly.Instance(of("published"), {env: script}).exports;
 const pass = e => { caught.push(typeof e); if (e !== e + 0) throw e; };
-const env = {table: published.table, caught: pass, thrown: WebAssembly.JSTag};
+const env = {table: published.table, caught: pass, thrown: WebAssembly.JSTag, stack: published.stack};
 Object.values(new WebAssembly.Instance(of("inner"), {env}).exports).forEach((f, i) => outerTable.set(i, f));
 const tried = [outer.invoke_iii(2, 20, 22), outer.invoke_ii(3, 1), published.stack.value];
 published.stack.value = 7;
@@ -170,7 +188,7 @@ def test_calls_catch_numbers_and_restore_the_stack(embedded: object, tmp_path: P
     names = ["invoke_iii", "invoke_ii"]
     (tmp_path / "published.wasm").write_bytes(_published())
     (tmp_path / "outer.wasm").write_bytes(outer_module(names))
-    (tmp_path / "inner.wasm").write_bytes(inner_module(names, StackSlots(read=0, write=1)))
+    (tmp_path / "inner.wasm").write_bytes(inner_module(names))
     installation = find_installation()
     assert installation is not None
     script = tmp_path / "calls.js"

@@ -65,9 +65,6 @@ def programWith (needs : List Need) : Code :=
 /-- The program of a scenario whose first chunk is at most `chunk`. -/
 def program (chunk : Nat) : Code := programWith (needs chunk knownNow)
 
-/-- The same, admitted without a reservation of the full prompt. -/
-def unreserved (chunk : Nat) : Code := programWith (needs chunk 0)
-
 /-! ## Deployments and workloads -/
 
 /-- An engine with a token budget, request slots, memory units, and a cap on chunks unless a
