@@ -19,19 +19,23 @@ T = TypeVar("T")
 
 def with_dense_slots(t: m.Translated) -> m.Translated:
     """The same program with its slots numbered from 0; names go with their slots."""
-    uses = Counter(_slots(t.code))
-    uses.update(_slots((t.deployment, t.clients)))
-    uses.update((t.slots.turn, t.slots.more, t.slots.computed))
+    uses = Counter(slots_of(t))
     number = {slot: i for i, (slot, _) in enumerate(uses.most_common())}
     moved = _renumbered(t, number)
     return replace(moved, attrs=tuple(t.attrs[slot] for slot in number))
 
 
+def slots_of(t: m.Translated) -> Iterator[int]:
+    """The slots a program speaks of, each as often as it does."""
+    yield from _slots((t.code, t.deployment, t.clients, t.slots))
+
+
 def _slots(part: object) -> Iterator[int]:
-    """The slots a part speaks of, each as often as it does."""
     match part:
         case m.Var(name=name, index=int(slot)) if name in _ATTRIBUTES:
             yield slot
+        case m.Slots(turn=turn, more=more, computed=computed):
+            yield from (turn, more, computed)
         case m.Client(presets=presets, turns=turns):
             yield from (slot for values in (presets, *turns) for slot, _ in values)
         case tuple():

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from serq.generators import model as m
+from serq.generators.dense_slots import slots_of
 
 # Infix operators with how tightly they bind; all associate to the left.
 _INFIX = {"add": ("+", 65), "sub": ("-", 65), "mul": ("*", 70), "div": ("/", 70)}
@@ -116,10 +117,7 @@ class LeanText:
     def __init__(self, t: m.Translated, named: Iterable[int] = ()) -> None:
         """`named` are slots that get a name although the program does not speak of them."""
         self.t = t
-        found = _Used()
-        found.slots |= set(named)
-        found.program(t)
-        self.slots = constants(t.attrs, found.slots)
+        self.slots = constants(t.attrs, {*named, *slots_of(t)})
         self.pools = constants(t.pool_names, range(len(t.pool_names)))
         self.observes = constants(t.observes, range(len(t.observes)))
         self.shapes = _shapes(t.clients)
@@ -169,7 +167,7 @@ class LeanText:
     @property
     def code(self) -> str:
         """The session program, a statement a line."""
-        return "\n".join(self._block(self.t.code, "  "))
+        return self.block(self.t.code)
 
     def block(self, block: m.Block) -> str:
         """A position in the program, a statement a line."""
@@ -310,68 +308,6 @@ def _shapes(clients: Iterable[m.Client]) -> dict[tuple[int, ...], str]:
     given = (v for c in clients for v in (c.presets, *c.turns) if v)
     shapes = dict.fromkeys(tuple(slot for slot, _ in v) for v in given)
     return {shape: "given" if i == 0 else f"given{i + 1}" for i, shape in enumerate(shapes)}
-
-
-class _Used:
-    """Collects the slots a translated program speaks of."""
-
-    def __init__(self) -> None:
-        self.slots: set[int] = set()
-
-    def program(self, t: m.Translated) -> None:
-        self.slots |= {t.slots.turn, t.slots.more, t.slots.computed}
-        for c in t.clients:
-            for values in (c.presets, *c.turns):
-                self.slots |= {slot for slot, _ in values}
-        for p in t.deployment.pools:
-            self.term(p.key)
-        self.term(t.deployment.only)
-        self.block(t.code)
-
-    def block(self, block: m.Block) -> None:
-        for s in block:
-            self.statement(s)
-
-    def statement(self, s: m.Statement) -> None:
-        match s:
-            case m.Assign(slot=slot, value=value):
-                self.slots.add(slot)
-                self.term(value)
-            case m.See(value=value) | m.Work(work=value):
-                self.term(value)
-            case m.Forever(body=body):
-                self.block(body)
-            case m.Repeat(test=test, body=body):
-                self.term(test)
-                self.block(body)
-            case m.Choice(test=test, yes=yes, no=no):
-                self.term(test)
-                self.block(yes)
-                self.block(no)
-            case m.Hold(needs=needs, body=body, reuse=reuse, cache=cache):
-                for n in needs:
-                    self.term(n.units)
-                    self.term(n.reserve)
-                self.term(reuse)
-                self.term(cache)
-                self.block(body)
-            case _:
-                pass
-
-    def term(self, t: m.Term | None) -> None:
-        match t:
-            case m.Var(name="attr" | "residentAttr", index=int(slot)):
-                self.slots.add(slot)
-            case m.Bin(left=a, right=b):
-                self.term(a)
-                self.term(b)
-            case m.Not(arg=a):
-                self.term(a)
-            case m.If(test=a, yes=b, no=c):
-                for x in (a, b, c):
-                    self.term(x)
-            case _:
-                pass
 
 
 def _separated(items: Sequence[list[str]]) -> list[str]:

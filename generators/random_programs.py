@@ -81,6 +81,12 @@ def iteration_cost(cost: Cost) -> Quantity:
     return total + 2 * cost[5] * context("Attn")
 
 
+def serving_only(only: Quantity) -> list[Serve | Admit]:
+    """An iteration that serves and admits only some residents, and admits nobody once it has preempted."""
+    served = lift(only)
+    return [Serve(only=served), Admit(only=served, gate=lift(context("Preempted").not_()))]
+
+
 def program_of_body(case: BodyCase) -> Program:
     """The program of a case."""
     return _Writer(case).program()
@@ -125,7 +131,7 @@ class _Writer:
             cost=iteration_cost(c.cost),
             chunk=self._chunk(),
             memory=self.pools.get(MEMORY),
-            iteration=self._only(),
+            iteration=None if c.only is None else serving_only(self._written(c.only)),
         )
         b.stage("wait", DELAY)
         for name in c.pools:
@@ -147,12 +153,6 @@ class _Writer:
             return c.chunk
         queued = sum((self.pools[p].query("Queued") for p in c.pools), quantity(0))
         return when(context("Nres") + queued > 1, c.chunk, 0)
-
-    def _only(self) -> list[Serve | Admit] | None:
-        if self.case.only is None:
-            return None
-        only = lift(self._written(self.case.only))
-        return [Serve(only=only), Admit(only=only, gate=lift(context("Preempted").not_()))]
 
     # Expressions
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from serq.generators.random_bodies import Cost
-from serq.generators.random_programs import ENGINE, HORIZON, WAIT, iteration_cost
+from serq.generators.random_programs import ENGINE, HORIZON, WAIT, iteration_cost, serving_only
 from serq.generators.random_terms import quantity
 from serq.ir.build import (
     DELAY,
@@ -31,7 +31,7 @@ from serq.ir.build import (
 )
 from serq.ir.edit import with_sessions
 from serq.ir.program import Admit, Program, Serve
-from serq.ir.quantity import NOW, Quantity, Value, call, context, greatest, least, lift, when
+from serq.ir.quantity import NOW, Quantity, Value, call, context, greatest, least, when
 
 Aux = Literal["none", "outside", "inside"]
 
@@ -177,8 +177,7 @@ class _Writer:
 
     def _body(self) -> list[Serve | Admit]:
         # Decodes always, and prefills unless there are several decodes.
-        only = lift(context("Decoding").or_(context("Ndec") <= 1))
-        return [Serve(only=only), Admit(only=only, gate=lift(context("Preempted").not_()))]
+        return serving_only(context("Decoding").or_(context("Ndec") <= 1))
 
     def _server(self) -> list[Draft]:
         inner: Body = [self._request()]

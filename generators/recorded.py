@@ -79,6 +79,11 @@ class Window:
         return f"{self.name}_agree"
 
     @property
+    def steps_run(self) -> str:
+        """The steps of the run as a term."""
+        return f"within {self.first} {self.end}"
+
+    @property
     def lines(self) -> list[str]:
         """The steps as Lean text, one a line, up to the end of their list."""
         texts = [step_text(s) for s in self.steps]

@@ -49,6 +49,11 @@ class Piece:
         return f"recordedPiece deployment workload {first} {end} {EVENTS} at_{first}"
 
     @property
+    def steps_run(self) -> str:
+        """The piece's steps as a term."""
+        return f"({self.run}).map Prod.snd"
+
+    @property
     def events(self) -> int:
         """A bound of the events up to its end."""
         return EVENTS * (self.number + 1)
@@ -148,15 +153,14 @@ def recorded_module(parts: Sequence[Part], before: Sequence[str] = ()) -> str:
     return render("recorded.lean", parts=parts, imports=imports)
 
 
-def recorded_modules(recordings: Mapping[str, Sequence[tuple[Translated, Recording]]]) -> dict[str, str]:
-    """The modules of recordings in groups, by name. A run of several parts has modules of its own; a group
-    that gets too long is continued in another module.
+def recorded_modules(recordings: Mapping[str, Sequence[Sequence[Part]]]) -> dict[str, str]:
+    """The modules of recordings in groups, each recording by its parts; by name. A run of several parts has
+    modules of its own; a group that gets too long is continued in another module.
     """
     modules: dict[str, str] = {}
     for group, members in recordings.items():
         short: list[Part] = []
-        for t, recording in members:
-            parts = recorded_parts(t, recording)
+        for parts in members:
             if len(parts) == 1:
                 short += parts
             else:

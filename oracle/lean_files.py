@@ -20,9 +20,7 @@ from serq.generators.claims_text import (
     proved_module,
 )
 from serq.generators.encoding import encoded_module, encoded_theorems
-from serq.generators.model import Translated
-from serq.generators.recorded import Recording
-from serq.generators.recorded_modules import recorded_modules, recorded_parts
+from serq.generators.recorded_modules import Part, recorded_modules, recorded_parts
 from serq.generators.render import render
 from serq.ir.decode import loads
 from serq.oracle.lean_folder import FOLDER
@@ -96,18 +94,12 @@ def _claimed() -> list[str]:
 @cache
 def _recorded() -> tuple[Mapping[str, str], tuple[str, ...]]:
     """The modules of the recordings by name, and the theorems in them."""
-    groups: dict[str, list[tuple[Translated, Recording]]] = {}
+    groups: dict[str, list[list[Part]]] = {}
     for scenario, trace in chosen_recordings():
-        stated = translated(scenario, trace), recording_of(scenario, trace)
-        groups.setdefault(group_of(scenario.name), []).append(stated)
-    theorems = (
-        name
-        for members in groups.values()
-        for t, recording in members
-        for part in recorded_parts(t, recording)
-        for name in part.theorems
-    )
-    return recorded_modules(groups), tuple(theorems)
+        parts = recorded_parts(translated(scenario, trace), recording_of(scenario, trace))
+        groups.setdefault(group_of(scenario.name), []).append(parts)
+    stated = (part for members in groups.values() for parts in members for part in parts)
+    return recorded_modules(groups), tuple(name for part in stated for name in part.theorems)
 
 
 def group_of(name: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from serq.generators.recorded import Recording, RunStep, module_name
-from serq.generators.recorded_modules import EVENTS, Part, Piece, recorded_module, recorded_parts
+from serq.generators.recorded_modules import Part, Piece, recorded_module, recorded_parts
 from serq.generators.toolchain.results import Judge
 from serq.generators.translate import translate
 from serq.oracle.lean_bench import Answer, LeanBench
@@ -123,12 +123,11 @@ def _question(pieces: Sequence[Piece], step: int) -> str:
     at = next((k for k, p in enumerate(pieces) if p.window.first <= step < p.window.end), 0)
     if at == 0:
         return f"#reduce within {step} {step + 1}"
-    first, end = pieces[at].window.first, pieces[at].window.end
+    first = pieces[at].window.first
     machine = "\n".join(f"  {line}" for line in pieces[at - 1].machine)
-    run = f"recordedPiece deployment workload {first} {end} {EVENTS} at_{first}"
     return (
         f"def at_{first} : Machine where\n{machine}\n\n"
-        f"#reduce ({run}).map fun r => r.2.filter fun s => s.start == {step}"
+        f"#reduce ({pieces[at].run}).map fun r => r.2.filter fun s => s.start == {step}"
     )
 
 

@@ -19,7 +19,6 @@ MODULES = sorted(
     for p in (ROOT / folder).rglob("*.py")
     if not any(part.is_symlink() for part in p.parents) and "__pycache__" not in p.parts
 )
-# Where a module is one list of things that belong together.
 
 
 def test_arrows_run_one_way() -> None:

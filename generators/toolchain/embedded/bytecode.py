@@ -113,6 +113,16 @@ def encode_signed(value: int) -> bytes:
     return bytes(out)
 
 
+def encode_name(name: str) -> bytes:
+    """A name with its length before it."""
+    return encode_unsigned(len(name)) + name.encode()
+
+
+def section_bytes(kind: int, body: bytes) -> bytes:
+    """A section."""
+    return bytes([kind]) + encode_unsigned(len(body)) + body
+
+
 def shrink_module(data: bytes, keep: Callable[[str], bool]) -> Shrunk:
     """Rewrite the module; `keep` says which export names stay. Raises `WasmError`."""
     if data[:8] != MAGIC:
@@ -125,10 +135,10 @@ def shrink_module(data: bytes, keep: Callable[[str], bool]) -> Shrunk:
     segment = _Segment.read(_open(data, at, _ELEMENTS), size)
     exports = _Exports(segment.slots, size, globals_, keep)
     exports.read(_open(data, at, _EXPORTS))
-    reader = exports.functions.get(_STACK_READER)
-    if reader is None:
+    if exports.stack_reader is None:
         raise WasmError("nothing exported reads the stack pointer")
-    exports.add(STACK_POINTER, _GLOBAL, _global_read(_open(data, at, _CODE), reader - len(imports.functions)))
+    reader = exports.stack_reader - len(imports.functions)
+    exports.add(STACK_POINTER, _GLOBAL, _global_read(_open(data, at, _CODE), reader))
     replaced = {
         _TABLES: b"\1\x70\0" + encode_unsigned(size + len(exports.added)),
         _EXPORTS: encode_unsigned(len(exports.kept)) + b"".join(exports.kept),
@@ -137,7 +147,7 @@ def shrink_module(data: bytes, keep: Callable[[str], bool]) -> Shrunk:
     pieces = [MAGIC]
     for section in sections:
         if section.kind in replaced:
-            pieces.append(_section_bytes(section.kind, replaced[section.kind]))
+            pieces.append(section_bytes(section.kind, replaced[section.kind]))
         else:
             pieces.append(data[section.start : section.end])
     return Shrunk(pieces, exports.symbols, exports.count, len(exports.kept), imports.functions)
@@ -153,10 +163,6 @@ def symbol_file(symbols: dict[bytes, int]) -> bytes:
     head = struct.pack("<II", count, offsets[-1])
     numbers = struct.pack(f"<{2 * count + 1}I", *offsets, *(symbols[n] for n in names))
     return head + numbers + b"".join(names)
-
-
-def _section_bytes(kind: int, body: bytes) -> bytes:
-    return bytes([kind]) + encode_unsigned(len(body)) + body
 
 
 def _sections(data: bytes) -> list[_Section]:
@@ -282,7 +288,7 @@ class _Exports:
         self.globals = globals_
         self.keep = keep
         self.symbols: dict[bytes, int] = {}
-        self.functions: dict[bytes, int] = {}
+        self.stack_reader: int | None = None
         self.kept: list[bytes] = []
         self.added: list[int] = []
         self.count = 0
@@ -293,7 +299,8 @@ class _Exports:
             start = cursor.at
             name, kind, index = cursor.name(), cursor.byte(), cursor.unsigned()
             if kind == _FUNCTION:
-                self.functions[name] = index
+                if name == _STACK_READER:
+                    self.stack_reader = index
                 self.symbols[name] = self._slot(index)
             elif kind == _GLOBAL and index in self.globals:
                 self.symbols[name] = self.globals[index] & 0xFFFFFFFF
@@ -302,7 +309,7 @@ class _Exports:
 
     def add(self, name: str, kind: int, index: int) -> None:
         """An export of the rewritten module's own."""
-        self.kept.append(bytes([len(name)]) + name.encode() + bytes([kind]) + encode_unsigned(index))
+        self.kept.append(encode_name(name) + bytes([kind]) + encode_unsigned(index))
 
     def _slot(self, function: int) -> int:
         slot = self.slots.get(function)

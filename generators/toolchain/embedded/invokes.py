@@ -15,7 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from serq.generators.toolchain.embedded.bytecode import MAGIC, WasmError, encode_signed, encode_unsigned
+from serq.generators.toolchain.embedded.bytecode import (
+    MAGIC,
+    WasmError,
+    encode_name,
+    encode_signed,
+    encode_unsigned,
+    section_bytes,
+)
 
 PREFIX = "invoke_"
 _TYPES = {"i": 0x7F, "j": 0x7E, "f": 0x7D, "d": 0x7C}
@@ -33,7 +40,7 @@ def signature(name: str) -> str:
     """
     letters = name.removeprefix(PREFIX)
     known = letters != name and letters[:1] in _ZERO and all(x in _TYPES for x in letters[1:])
-    if not known or not letters:
+    if not known:
         raise WasmError(f"{name} has no signature of an invoke function")
     return letters
 
@@ -62,10 +69,10 @@ def inner_module(names: Sequence[str]) -> bytes:
     wrappers = [types.of(_with_index(signature(n))) for n in names]
     bodies = [_catching(signature(n), types.of(signature(n))) for n in names]
     imports = [
-        _text("env") + _text("caught") + b"\0" + encode_unsigned(caught),
+        encode_name("env") + encode_name("caught") + b"\0" + encode_unsigned(caught),
         _TABLE_IMPORT,
-        _text("env") + _text("thrown") + b"\x04\0" + encode_unsigned(caught),
-        _text("env") + _text("stack") + bytes([3, _TYPES["i"], 1]),
+        encode_name("env") + encode_name("thrown") + b"\x04\0" + encode_unsigned(caught),
+        encode_name("env") + encode_name("stack") + bytes([3, _TYPES["i"], 1]),
     ]
     return _module(types, imports, names, wrappers, bodies, first=1)
 
@@ -122,7 +129,7 @@ def _module(
     first: int,
 ) -> bytes:
     """A module of these functions; `first` functions are imported."""
-    exports = [_text(name) + b"\0" + encode_unsigned(first + i) for i, name in enumerate(names)]
+    exports = [encode_name(name) + b"\0" + encode_unsigned(first + i) for i, name in enumerate(names)]
     sections = (
         (_TYPE_SECTION, types.entries),
         (_IMPORTS, imports),
@@ -135,8 +142,7 @@ def _module(
 
 def _section(kind: int, entries: Iterable[bytes]) -> bytes:
     listed = list(entries)
-    body = encode_unsigned(len(listed)) + b"".join(listed)
-    return bytes([kind]) + encode_unsigned(len(body)) + body
+    return section_bytes(kind, encode_unsigned(len(listed)) + b"".join(listed))
 
 
 def _constant(value: int) -> bytes:
@@ -151,8 +157,4 @@ def _indirect(kind: int) -> bytes:
     return bytes([_CALL_INDIRECT]) + encode_unsigned(kind) + b"\0"
 
 
-def _text(text: str) -> bytes:
-    return encode_unsigned(len(text)) + text.encode()
-
-
-_TABLE_IMPORT = _text("env") + _text("table") + b"\x01\x70\0\0"
+_TABLE_IMPORT = encode_name("env") + encode_name("table") + b"\x01\x70\0\0"
